@@ -25,9 +25,14 @@ std::vector<TaskId> ToTasks(const Json& list) {
 
 void SetFirstCause(absl::Status& status, const FirstCause& cause) {
   if (status.ok() || status.GetPayload(kFirstCauseUrl).has_value()) return;
-  const Json json = {{"job", cause.task.job},   {"index", cause.task.index},        {"address", cause.address},
-                     {"seq", cause.seq},        {"incarnation", cause.incarnation}, {"name", cause.name},
-                     {"arrived", ToJson(cause.arrived)}, {"missing", ToJson(cause.missing)}};
+  const Json json = {{"job", cause.task.job},
+                     {"index", cause.task.index},
+                     {"address", cause.address},
+                     {"seq", cause.seq},
+                     {"incarnation", cause.incarnation},
+                     {"name", cause.name},
+                     {"arrived", ToJson(cause.arrived)},
+                     {"missing", ToJson(cause.missing)}};
   status.SetPayload(kFirstCauseUrl, absl::Cord(json.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 

@@ -28,11 +28,16 @@ Logger& TheLogger() {
 
 spdlog::level::level_enum ToSpdlog(LogLevel level) {
   switch (level) {
-    case LogLevel::kTrace: return spdlog::level::trace;
-    case LogLevel::kDebug: return spdlog::level::debug;
-    case LogLevel::kInfo: return spdlog::level::info;
-    case LogLevel::kWarn: return spdlog::level::warn;
-    case LogLevel::kError: return spdlog::level::err;
+    case LogLevel::kTrace:
+      return spdlog::level::trace;
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarn:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
   }
   return spdlog::level::err;
 }
@@ -48,8 +53,10 @@ void InitLogging(absl::string_view task) {
 void SetLogLevel(LogLevel level) { TheLogger().out->set_level(ToSpdlog(level)); }
 
 absl::Status SetLogLevel(absl::string_view name) {
-  constexpr std::pair<absl::string_view, LogLevel> kNames[] = {{"trace", LogLevel::kTrace}, {"debug", LogLevel::kDebug},
-                                                               {"info", LogLevel::kInfo},   {"warn", LogLevel::kWarn},
+  constexpr std::pair<absl::string_view, LogLevel> kNames[] = {{"trace", LogLevel::kTrace},
+                                                               {"debug", LogLevel::kDebug},
+                                                               {"info", LogLevel::kInfo},
+                                                               {"warn", LogLevel::kWarn},
                                                                {"error", LogLevel::kError}};
   for (const auto& [known, level] : kNames) {
     if (name == known) {
@@ -57,7 +64,8 @@ absl::Status SetLogLevel(absl::string_view name) {
       return absl::OkStatus();
     }
   }
-  return absl::InvalidArgumentError(absl::StrCat("unknown log level '", name, "'; use trace, debug, info, warn or error"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown log level '", name, "'; use trace, debug, info, warn or error"));
 }
 
 void SetLogSink(std::function<void(LogLevel, const std::string& line)> sink) {

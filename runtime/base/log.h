@@ -25,10 +25,18 @@ absl::Status SetLogLevel(absl::string_view name);
 void SetLogSink(std::function<void(LogLevel, const std::string& line)> sink);
 
 void Log(LogLevel level, absl::string_view component, absl::string_view message);
-inline void LogDebug(absl::string_view component, absl::string_view message) { Log(LogLevel::kDebug, component, message); }
-inline void LogInfo(absl::string_view component, absl::string_view message) { Log(LogLevel::kInfo, component, message); }
-inline void LogWarn(absl::string_view component, absl::string_view message) { Log(LogLevel::kWarn, component, message); }
-inline void LogError(absl::string_view component, absl::string_view message) { Log(LogLevel::kError, component, message); }
+inline void LogDebug(absl::string_view component, absl::string_view message) {
+  Log(LogLevel::kDebug, component, message);
+}
+inline void LogInfo(absl::string_view component, absl::string_view message) {
+  Log(LogLevel::kInfo, component, message);
+}
+inline void LogWarn(absl::string_view component, absl::string_view message) {
+  Log(LogLevel::kWarn, component, message);
+}
+inline void LogError(absl::string_view component, absl::string_view message) {
+  Log(LogLevel::kError, component, message);
+}
 
 }  // namespace cohort
 

@@ -7,8 +7,8 @@
 
 namespace cohort {
 
-// A thread with a name (the first 15 characters show in ps and gdb). Must be joined: destroying one that still runs is a
-// bug of ours and aborts the process.
+// A thread with a name (the first 15 characters show in ps and gdb). Must be joined: destroying one that still runs is
+// a bug of ours and aborts the process.
 class Thread {
  public:
   Thread() = default;
