@@ -1,0 +1,36 @@
+#ifndef COHORT_RUNTIME_DATASET_ITERATOR_H_
+#define COHORT_RUNTIME_DATASET_ITERATOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/graph/dataset_def.h"
+#include "runtime/tensor/tensor.h"
+
+namespace cohort {
+
+// One element of a data set: its components ("images", "labels"), all with the same first dimension once batched.
+using Element = std::vector<Tensor>;
+
+// Walks a data set once per epoch. Used by one thread at a time.
+class DatasetIterator {
+ public:
+  virtual ~DatasetIterator() = default;
+  // dtype and shape of each component; the batch dimension is unknown.
+  virtual const std::vector<TensorSpec>& element_spec() const = 0;
+  // The next element into `element`, reusing its tensors' memory where shapes fit (so that two elements used in turn
+  // allocate nothing after their first round). False at the end of the epoch. A batch may hold 0 examples.
+  virtual absl::StatusOr<bool> Next(Element& element) = 0;
+  // Back to the start, of epoch `epoch` (from 0): a shuffle's permutation is keyed by it.
+  virtual absl::Status Reset(int64_t epoch) = 0;
+};
+
+// NotFound: a file, naming it and, for the packaged data sets, the package that brings it. InvalidArgument: a bad
+// definition.
+absl::StatusOr<std::unique_ptr<DatasetIterator>> MakeIterator(const DatasetDef& definition);
+
+}  // namespace cohort
+
+#endif  // COHORT_RUNTIME_DATASET_ITERATOR_H_
