@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <iosfwd>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -39,6 +39,8 @@ size_t DTypeSize(DType dtype);
 
 bool IsFloating(DType dtype);  // float16, bfloat16, float32, float64
 bool IsInteger(DType dtype);   // signed and unsigned, not bool
+
+std::ostream& operator<<(std::ostream& os, DType dtype);  // its name
 
 }  // namespace cohort
 

@@ -1,6 +1,7 @@
 #ifndef COHORT_RUNTIME_TENSOR_TENSOR_SPEC_H_
 #define COHORT_RUNTIME_TENSOR_TENSOR_SPEC_H_
 
+#include <iosfwd>
 #include <string>
 
 #include "runtime/tensor/dtype.h"
@@ -16,6 +17,8 @@ struct TensorSpec {
   std::string ToString() const;  // "float32 [?,784]"
   friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
 };
+
+std::ostream& operator<<(std::ostream& os, const TensorSpec& spec);
 
 }  // namespace cohort
 
