@@ -25,6 +25,9 @@ class DatasetIterator {
   virtual absl::StatusOr<bool> Next(Element& element) = 0;
   // Back to the start, of epoch `epoch` (from 0): a shuffle's permutation is keyed by it.
   virtual absl::Status Reset(int64_t epoch) = 0;
+  // How often Next says true in one epoch. Equal on all workers for "GlobalBatch"; each worker's own share when batches
+  // are dealt.
+  virtual int64_t cardinality() const = 0;
 };
 
 // NotFound: a file, naming it and, for the packaged data sets, the package that brings it. InvalidArgument: a bad

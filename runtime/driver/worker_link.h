@@ -34,7 +34,8 @@ struct SessionSpec {
 struct SessionInfo {
   // Hash of the ordered list of collectives (name, op, dtype, shape) of each function; all ranks of a group must agree.
   uint64_t plan_hash = 0;
-  std::string plan_text;  // that list, for the message when they do not
+  std::string plan_text;          // that list, for the message when they do not
+  int64_t batches_per_epoch = 0;  // of this worker's training data
 };
 
 // A run of steps of one function over one data set, executed without the driver.
@@ -42,9 +43,9 @@ struct RunSpec {
   std::string function;
   enum class Data { kNone, kTrain, kEvaluate } data = Data::kTrain;
   int64_t first_step = 1;    // of the session's step count for training; 1 for evaluation
-  int64_t count = 0;         // steps; 0: until the data of the epoch ends
+  int64_t count = 0;         // steps, over as many epochs as they need; 0: until the data of the epoch ends
   int64_t epoch = 0;         // data-set epoch at which to start; the iterator goes on where it stood if it is the same
-  int64_t report_every = 0;  // 0: only at the end
+  int64_t report_every = 0;  // steps; 0: every half second. The end of a run is always reported
   std::vector<std::string> fetch;  // results of the last step to send back, if small (4 KB)
 };
 

@@ -45,7 +45,7 @@ struct Loop {
   int64_t global_batch = 0;  // G; with a parameter server: the batch of one worker step
   int64_t epochs = 0;        // exactly one of epochs and steps is positive
   int64_t steps = 0;
-  int64_t report_every = 0;  // steps between two reports; 0: the driver chooses by time
+  int64_t report_every = 0;  // steps between two reports; 0: every half second
   double learning_rate = 0;
   std::string evaluate_function;  // empty: none
   DatasetDef evaluate_dataset;
