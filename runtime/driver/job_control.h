@@ -9,13 +9,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "runtime/coordination/job_record.h"
 #include "runtime/driver/worker_link.h"
 #include "runtime/graph/program.h"
 
 namespace cohort {
-
-enum class JobState { kQueued, kRunning, kDone, kFailed, kCancelled };
-absl::string_view JobStateName(JobState state);  // "queued"
 
 struct JobOptions {
   std::string name;     // shown in lists; need not be unique

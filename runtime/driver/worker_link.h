@@ -31,7 +31,7 @@ struct SessionSpec {
   absl::Duration collective_timeout = absl::Minutes(5);
 };
 
-struct SessionInfo {
+struct OpenedSession {
   // Hash of the ordered list of collectives (name, op, dtype, shape) of each function; all ranks of a group must agree.
   uint64_t plan_hash = 0;
   std::string plan_text;          // that list, for the message when they do not
@@ -92,7 +92,7 @@ class WorkerLink {
   virtual ~WorkerLink() = default;
   virtual const TaskAddress& task() const = 0;
 
-  virtual void OpenSession(const SessionSpec& spec, absl::Time deadline, Done<SessionInfo> done) = 0;
+  virtual void OpenSession(const SessionSpec& spec, absl::Time deadline, Done<OpenedSession> done) = 0;
   // First values: rank 0's are broadcast to the group (with parameter servers: made there, nothing to do here).
   virtual void InitializeVariables(uint64_t session, absl::Time deadline, Done<bool> done) = 0;
   // `report` may be called any number of times before `done`. A run has no deadline of its own: each of its waits has.
