@@ -9,20 +9,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/mutex.h"
+#include "runtime/checkpoint/variable_key.h"
 #include "runtime/tensor/tensor.h"
 
 namespace cohort {
-
-// A slot of an optimizer is a variable of its own, placed with the variable it belongs to.
-// ("hidden/kernel", "") is the variable itself, ("hidden/kernel", "momentum") its slot.
-struct VariableKey {
-  std::string variable;
-  std::string slot;  // empty for the variable; TensorFlow's slot names: momentum, accumulator, m, v
-
-  std::string ToString() const;  // "hidden/kernel" or "hidden/kernel:momentum"
-  friend bool operator==(const VariableKey&, const VariableKey&) = default;
-  friend auto operator<=>(const VariableKey&, const VariableKey&) = default;
-};
 
 // One variable in host memory. Readers take snapshots; the one writer (a step's commit, or the ps shard under `mu`)
 // writes in place, unless a snapshot is out: then into a second buffer, which becomes the value.
@@ -71,7 +61,7 @@ class VariableStore {
   // All, ascending by key.
   std::vector<Variable*> List() const;
 
-  // CRC-32C over the variables without slots, as 8 hex digits (see runtime/variable/checksum.h for the bytes).
+  // CRC-32C over the variables without slots, as 8 hex digits (see runtime/checkpoint/checksum.h for the bytes).
   absl::StatusOr<std::string> WeightsCrc32c() const;
   absl::StatusOr<std::string> StateCrc32c(int64_t global_step) const;
 
