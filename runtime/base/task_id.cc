@@ -2,9 +2,9 @@
 
 #include <ostream>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 
 namespace cohort {
 
@@ -13,15 +13,15 @@ std::string TaskId::ToString() const { return absl::StrCat("/job:", job, "/task:
 std::ostream& operator<<(std::ostream& os, const TaskId& task) { return os << task.ToString(); }
 
 absl::StatusOr<TaskId> ParseTaskId(absl::string_view text) {
-  absl::string_view rest = text;
   TaskId task;
   const size_t slash = text.rfind("/task:");
-  if (!absl::ConsumePrefix(&rest, "/job:") || slash == absl::string_view::npos || slash < 6 ||
-      !absl::SimpleAtoi(text.substr(slash + 6), &task.index) || task.index < 0) {
-    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no task; expected the form /job:worker/task:1"));
+  // Comparing with what it would print refuses what numbers may look like elsewhere: "+1", "01".
+  if (absl::StartsWith(text, "/job:") && slash != absl::string_view::npos && slash > 5 &&
+      absl::SimpleAtoi(text.substr(slash + 6), &task.index) && task.index >= 0) {
+    task.job = std::string(text.substr(5, slash - 5));
+    if (task.ToString() == text) return task;
   }
-  task.job = std::string(text.substr(5, slash - 5));
-  return task;
+  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no task; expected the form /job:worker/task:1"));
 }
 
 }  // namespace cohort
