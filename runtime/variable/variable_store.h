@@ -47,7 +47,9 @@ class Variable {
   const TensorSpec spec_;
   const bool trainable_;
   mutable Mutex mu_;
+  // Guarded by mu_, but for the writer's own reads through data().
   Tensor value_;
+  Tensor spare_;  // the value before the last swap: taken again once its snapshots are gone
   int64_t version_ = 0;
 };
 
