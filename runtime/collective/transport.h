@@ -5,38 +5,41 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "runtime/collective/frame.h"
+#include "runtime/collective/group.h"
 
 namespace cohort {
 
-// Moves bytes between the ranks of one group. The algorithms (direct_exchange.h) exist once, over this.
+// Moves frames between the ranks of one group. The algorithms (direct_exchange.h) exist once, over this.
 //
-// Frames between a pair arrive in the order they were sent. Each carries a tag; a receiver that finds another tag than
-// it expects has a peer that runs another collective.
+// Frames between a pair arrive in the order they were sent, or the group fails. The first failure wins: all waits end
+// with it and all later calls return it. Used by one thread at a time; only Abort may come from another. The destructor
+// says goodbye: peers that still wait for this rank get Unavailable, those that do not notice nothing.
 class Transport {
  public:
-  // Identifies a frame: what both sides compute from the collective they are in.
-  struct Tag {
-    int64_t seq = 0;         // number of the collective in the group
-    uint64_t signature = 0;  // hash of op, dtype, count: differs if the ranks disagree
-    int32_t chunk = 0;
-    friend bool operator==(const Tag&, const Tag&) = default;
-  };
-
   virtual ~Transport() = default;
-  // Lends `data` to the transport until `Flush` of that peer, or the destructor, returns. Does not wait for the peer.
-  virtual absl::Status Send(int to, Tag tag, const void* data, size_t bytes) = 0;
-  // Waits for the next frame from `from` and copies it. InvalidArgument: another tag or size came (names both).
-  // Unavailable: the peer is gone. DeadlineExceeded: nothing came.
-  virtual absl::Status Receive(int from, Tag tag, void* data, size_t bytes, absl::Time deadline) = 0;
-  // Waits until everything sent to `to` has left the lent memory.
-  virtual absl::Status Flush(int to, absl::Time deadline) = 0;
-  // Wakes everything that waits with `reason`; later calls return it too. From any thread.
+
+  // Frames up to this size are copied by Send; larger ones lend their memory.
+  static constexpr size_t kCopyBytes = 32 << 10;
+
+  // Hands a frame to the transport; does not wait for the peer. `name` goes with part 0 only.
+  virtual absl::Status Send(int to, const FrameHeader& header, absl::string_view name, absl::string_view payload) = 0;
+  // Waits for the next frame from `from`.
+  //   Unavailable: the peer is gone; FirstCause names it.  DeadlineExceeded: nothing came (the group goes on: the
+  //   caller decides).  Others: the reason of an Abort here or there.
+  virtual absl::StatusOr<Frame> Receive(int from, absl::Time deadline) = 0;
+  // Waits until all memory lent by Send is free again, in a failed group too.
+  virtual absl::Status Flush(absl::Time deadline) = 0;
+  // Fails the group, here and on the other ranks. Does not block. From any thread.
   virtual void Abort(absl::Status reason) = 0;
 
-  virtual int rank() const = 0;
-  virtual int world_size() const = 0;
-  virtual int64_t bytes_sent() const = 0;
+  // Number of the latest collective of which a frame has come from `from`, whether received or still waiting.
+  virtual int64_t latest_seq(int from) const = 0;
+  virtual const GroupSpec& group() const = 0;
+  virtual int64_t bytes_sent() const = 0;  // payload, since it was made
 };
 
 }  // namespace cohort
