@@ -1,0 +1,195 @@
+#include "worker/worker.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/log.h"
+
+namespace cohort {
+
+struct Worker::Entry {
+  Entry(SessionSpec s, const SessionEnvironment& e)
+      : spec(std::move(s)), environment(e), thread(std::make_unique<ThreadPool>("session", 1)) {}
+
+  // Whoever waits for peers wakes; later work finds the reason.
+  void Abort(const absl::Status& reason) {
+    environment.abort_group(spec, reason);
+    MutexLock lock(&mu);
+    if (closed.ok()) closed = reason;
+    if (session != nullptr) session->Abort(reason);
+  }
+
+  absl::Status Closed() {
+    MutexLock lock(&mu);
+    return closed;
+  }
+
+  const SessionSpec spec;
+  const SessionEnvironment& environment;
+  Mutex mu;
+  absl::Status closed ABSL_GUARDED_BY(mu);
+  // Set and freed by the session's thread; used by others under the lock only.
+  std::unique_ptr<WorkerSession> session;
+  std::unique_ptr<ThreadPool> thread;
+};
+
+absl::StatusOr<std::unique_ptr<Worker>> Worker::Create(SessionEnvironment environment, WorkerOptions options) {
+  if (options.threads < 1)
+    return absl::InvalidArgumentError(absl::StrCat("--threads=", options.threads, " is less than 1"));
+  return std::unique_ptr<Worker>(new Worker(std::move(environment), std::move(options)));
+}
+
+Worker::Worker(SessionEnvironment environment, WorkerOptions options)
+    : options_(std::move(options)),
+      tiles_(options_.threads),
+      environment_(std::move(environment)),
+      reaper_("reaper", 1) {
+  environment_.tiles = &tiles_;
+  environment_.chaos = &options_.chaos;
+}
+
+Worker::~Worker() { CloseAllSessions(absl::CancelledError("the worker is shutting down")); }
+
+std::shared_ptr<Worker::Entry> Worker::Find(uint64_t session) const {
+  MutexLock lock(&mu_);
+  const auto it = sessions_.find(session);
+  return it == sessions_.end() ? nullptr : it->second;
+}
+
+absl::Status Worker::NoSession(uint64_t session) const {
+  return absl::NotFoundError(absl::StrCat(environment_.self.task.ToString(), " has no session ", session,
+                                          "; it was closed, or the task restarted"));
+}
+
+template <typename T, typename Work>
+void Worker::Post(uint64_t session, Done<T> done, Work work) {
+  std::shared_ptr<Entry> entry = Find(session);
+  if (entry == nullptr) {
+    done(NoSession(session));
+    return;
+  }
+  entry->thread->Post([this, entry, done = std::move(done), work = std::move(work)] {
+    const absl::Status closed = entry->Closed();
+    if (!closed.ok() || entry->session == nullptr) {
+      done(closed.ok() ? NoSession(entry->spec.session) : closed);
+      return;
+    }
+    done(work(*entry->session));
+  });
+}
+
+void Worker::OpenSession(const SessionSpec& spec, absl::Time deadline, Done<OpenedSession> done) {
+  auto entry = std::make_shared<Entry>(spec, environment_);
+  {
+    MutexLock lock(&mu_);
+    if (!sessions_.emplace(spec.session, entry).second) {
+      done(absl::AlreadyExistsError(
+          absl::StrCat(environment_.self.task.ToString(), " has a session ", spec.session, " already")));
+      return;
+    }
+  }
+  entry->thread->Post([this, entry, deadline, done = std::move(done)] {
+    absl::StatusOr<std::unique_ptr<WorkerSession>> session = entry->Closed();
+    if (entry->Closed().ok()) session = WorkerSession::Open(entry->spec, environment_, deadline);
+    if (!session.ok()) {
+      done(session.status());
+      CloseSession(entry->spec.session, session.status(), deadline, [](const absl::StatusOr<bool>&) {});
+      return;
+    }
+    const OpenedSession info = (*session)->info();
+    {
+      MutexLock lock(&entry->mu);
+      entry->session = *std::move(session);
+      if (!entry->closed.ok()) entry->session->Abort(entry->closed);
+    }
+    done(info);
+  });
+}
+
+void Worker::InitializeVariables(uint64_t session, absl::Time deadline, Done<bool> done) {
+  Post(session, std::move(done), [deadline](WorkerSession& s) -> absl::StatusOr<bool> {
+    const absl::Status status = s.InitializeVariables(deadline);
+    if (!status.ok()) return status;
+    return true;
+  });
+}
+
+void Worker::Run(uint64_t session, const RunSpec& run, std::function<void(StepReport)> report, Done<RunResult> done) {
+  Post(session, std::move(done), [this, run, report = std::move(report)](WorkerSession& s) {
+    const int64_t sent = s.bytes_sent();
+    absl::StatusOr<RunResult> result = s.Run(run, [&](StepReport r) {
+      last_step_ = r.step;
+      report(std::move(r));
+    });
+    bytes_sent_ += s.bytes_sent() - sent;
+    return result;
+  });
+}
+
+void Worker::RequestStop(uint64_t session, absl::Time, Done<bool> done) {
+  const std::shared_ptr<Entry> entry = Find(session);
+  if (entry == nullptr) {
+    done(NoSession(session));
+    return;
+  }
+  {
+    MutexLock lock(&entry->mu);
+    if (entry->session != nullptr) entry->session->RequestStop();
+  }
+  done(true);
+}
+
+void Worker::Summarize(uint64_t session, absl::Time, Done<WorkerSummary> done) {
+  Post(session, std::move(done), [](WorkerSession& s) { return s.Summarize(); });
+}
+
+void Worker::CloseSession(uint64_t session, absl::Status reason, absl::Time, Done<bool> done) {
+  std::shared_ptr<Entry> entry;
+  {
+    MutexLock lock(&mu_);
+    const auto it = sessions_.find(session);
+    if (it != sessions_.end()) {
+      entry = std::move(it->second);
+      sessions_.erase(it);
+    }
+  }
+  if (entry == nullptr) {
+    done(true);
+    return;
+  }
+  Retire(std::move(entry), reason.ok() ? absl::CancelledError("the session was closed") : reason, std::move(done));
+}
+
+void Worker::Retire(std::shared_ptr<Entry> entry, const absl::Status& reason, Done<bool> done) {
+  entry->Abort(reason);
+  entry->thread->Post([entry, done = std::move(done)] {
+    std::unique_ptr<WorkerSession> freed;
+    {
+      MutexLock lock(&entry->mu);
+      freed = std::move(entry->session);
+    }
+    freed.reset();
+    done(true);
+  });
+  reaper_.Post([entry = std::move(entry)] { entry->thread.reset(); });
+}
+
+void Worker::CloseAllSessions(const absl::Status& reason) {
+  std::map<uint64_t, std::shared_ptr<Entry>> sessions;
+  {
+    MutexLock lock(&mu_);
+    sessions.swap(sessions_);
+  }
+  for (auto& [id, entry] : sessions) {
+    LogWarn("worker", absl::StrCat("session ", id, " is dropped: ", reason.message()));
+    Retire(std::move(entry), reason, [](const absl::StatusOr<bool>&) {});
+  }
+}
+
+size_t Worker::session_count() const {
+  MutexLock lock(&mu_);
+  return sessions_.size();
+}
+
+}  // namespace cohort

@@ -1,0 +1,70 @@
+#ifndef COHORT_WORKER_WORKER_H_
+#define COHORT_WORKER_WORKER_H_
+
+#include <atomic>
+#include <map>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "runtime/base/mutex.h"
+#include "runtime/base/thread_pool.h"
+#include "runtime/driver/worker_link.h"
+#include "worker/session.h"
+
+namespace cohort {
+
+struct WorkerOptions {
+  int threads = 1;  // that compute, the session's own included
+  Chaos chaos;
+};
+
+// Everything a worker task does for its sessions: the whole daemon but for the socket. The in-process WorkerLink; the
+// gRPC service calls the same methods. Calls return at once; each session has one thread on which its work runs in
+// order. Safe from any thread.
+class Worker final : public WorkerLink {
+ public:
+  // `environment` brings self and the two factories; tiles and chaos are the worker's own.
+  static absl::StatusOr<std::unique_ptr<Worker>> Create(SessionEnvironment environment, WorkerOptions options);
+  ~Worker() override;  // ends all sessions
+
+  const TaskAddress& task() const override { return environment_.self; }
+  void OpenSession(const SessionSpec& spec, absl::Time deadline, Done<OpenedSession> done) override;
+  void InitializeVariables(uint64_t session, absl::Time deadline, Done<bool> done) override;
+  void Run(uint64_t session, const RunSpec& run, std::function<void(StepReport)> report, Done<RunResult> done) override;
+  void RequestStop(uint64_t session, absl::Time deadline, Done<bool> done) override;
+  void Summarize(uint64_t session, absl::Time deadline, Done<WorkerSummary> done) override;
+  void CloseSession(uint64_t session, absl::Status reason, absl::Time deadline, Done<bool> done) override;
+
+  // Ends every session with `reason` (a peer was lost, the leader changed, shutdown). Does not wait.
+  void CloseAllSessions(const absl::Status& reason);
+  int64_t last_step() const { return last_step_; }    // of any session
+  int64_t bytes_sent() const { return bytes_sent_; }  // of all sessions
+  size_t session_count() const;
+
+ private:
+  struct Entry;  // a session and its thread
+
+  Worker(SessionEnvironment environment, WorkerOptions options);
+  std::shared_ptr<Entry> Find(uint64_t session) const;
+  absl::Status NoSession(uint64_t session) const;
+  // Runs `work` on the session's thread and answers what it returns; NotFound without such a session.
+  template <typename T, typename Work>
+  void Post(uint64_t session, Done<T> done, Work work);
+  // Ends what runs, then frees the session on its own thread and joins that on the reaper's.
+  void Retire(std::shared_ptr<Entry> entry, const absl::Status& reason, Done<bool> done);
+
+  const WorkerOptions options_;
+  TilePool tiles_;
+  SessionEnvironment environment_;
+  std::atomic<int64_t> last_step_ = 0;
+  std::atomic<int64_t> bytes_sent_ = 0;
+
+  mutable Mutex mu_;
+  std::map<uint64_t, std::shared_ptr<Entry>> sessions_ ABSL_GUARDED_BY(mu_);
+  // Joins the threads of closed sessions: a session's thread cannot join itself. Last, so that it is destroyed first.
+  ThreadPool reaper_;
+};
+
+}  // namespace cohort
+
+#endif  // COHORT_WORKER_WORKER_H_
