@@ -81,12 +81,13 @@ class JobControl {
   virtual ~JobControl() = default;
   virtual absl::StatusOr<int64_t> Submit(const Program& program, const JobOptions& options, absl::Time deadline) = 0;
   // Calls `event` for everything from the job's start (with `from_now`: from now on) until it ends, or until `event`
-  // returns false. Returns the job's own status: ok once done. Unavailable: the leader is gone. A follower that is not
-  // detached holds the job's lease.
+  // returns false. A kState event comes at least every second. Returns the job's own status: ok once done. Unavailable:
+  // the leader is gone. Followers hold the lease of a job that is not detached.
   virtual absl::Status Follow(int64_t job, bool from_now, std::function<bool(const JobEvent&)> event) = 0;
   virtual absl::Status Cancel(int64_t job, absl::Time deadline) = 0;
   virtual absl::StatusOr<std::vector<JobInfo>> Jobs(absl::Time deadline) = 0;
-  // The leader's log lines; follows while `line` returns true.
+  // The log lines of one job, or all that the leader has (job 0); follows while `line` returns true. An empty line is
+  // none: it comes now and then, so that a caller can stop.
   virtual absl::Status Logs(int64_t job, bool follow, std::function<bool(const std::string&)> line) = 0;
   virtual absl::StatusOr<ClusterStatus> Status(absl::Time deadline) = 0;
   // Ends every daemon of the cluster with exit 0.

@@ -164,6 +164,7 @@ absl::Status Training::Train(const Program& program) {
   const int64_t rounds = by_steps ? 1 : loop.epochs;
   int64_t batches = 0;  // of one epoch, all workers together
   for (int64_t part : batches_per_epoch_) batches = dealt_ ? batches + part : std::max(batches, part);
+  steps_total_ = by_steps ? loop.steps : loop.epochs * batches;
   bool stopped = false;
   for (int64_t round = 0; round < rounds; ++round) {
     std::vector<std::optional<RunSpec>> runs(workers_.size());
@@ -247,6 +248,8 @@ void Training::Report(const StepReport& report) {
   event.report = report;
   reported_steps_ += report.sums.steps;
   event.report.step = dealt_ ? reported_steps_ : report.step;
+  event.info.step = event.report.step;
+  event.info.steps_total = steps_total_;
   event_(event);
 }
 
@@ -273,7 +276,8 @@ absl::Status Training::Evaluate(const Program& program) {
   event.kind = JobEvent::Kind::kEvaluation;
   event.accuracy = result_.accuracy;
   event.examples = sums.examples;
-  event.report.step = result_.steps;
+  event.report.step = event.info.step = result_.steps;
+  event.info.steps_total = steps_total_;
   event_(event);
   return absl::OkStatus();
 }

@@ -35,7 +35,8 @@ struct TrainingTimeouts {
 // Used once.
 class Training {
  public:
-  // `event` gets kReport and kEvaluation events, one at a time; it must not call the training.
+  // `event` gets kReport and kEvaluation events (of their info only step and steps_total), one at a time; it must not
+  // call the training.
   Training(TrainingTasks tasks, TrainingTimeouts timeouts, std::function<void(const JobEvent&)> event);
 
   // Blocks until the program is done or failed. A lost task: Unavailable with FirstCause. After RequestStop: Cancelled.
@@ -75,6 +76,7 @@ class Training {
   std::vector<PsLink*> parameter_servers_;  // likewise
   std::vector<int64_t> batches_per_epoch_;  // by worker
   std::vector<int64_t> steps_done_;         // by worker
+  int64_t steps_total_ = 0;                 // of all workers together, as JobResult counts them
   JobResult result_;
 
   Mutex report_mu_;  // held while `event_` runs
