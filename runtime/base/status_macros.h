@@ -39,11 +39,10 @@ class StatusBuilder {
 
 // Returns from the enclosing function if `expr` is an error. What is streamed goes before the message:
 //   COHORT_RETURN_IF_ERROR(file->Sync()) << "saving '" << path << "'";
-#define COHORT_RETURN_IF_ERROR(expr)                              \
-  if (absl::Status cohort_status_ = (expr); cohort_status_.ok())  \
-    ;                                                             \
-  else /* NOLINT: an else that a caller's own else cannot take */ \
-    return ::cohort::StatusBuilder(std::move(cohort_status_))
+// A loop that runs at most once, not an if, whose else an if around it could lose.
+#define COHORT_RETURN_IF_ERROR(expr)                                \
+  for (absl::Status cohort_status_ = (expr); !cohort_status_.ok();) \
+  return ::cohort::StatusBuilder(std::move(cohort_status_))
 
 // Declares or assigns `lhs` from a StatusOr, or returns its error. A third argument adds context to `_`, the error:
 //   COHORT_ASSIGN_OR_RETURN(Shape shape, Parse(text), _ << "in '" << path << "'");

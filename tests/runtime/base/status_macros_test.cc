@@ -53,6 +53,7 @@ absl::StatusOr<int> Counted(const absl::StatusOr<int>& result) {
 }
 
 absl::StatusOr<std::string> Convert(const absl::StatusOr<int>& result) {
+  if (evaluations < 0) COHORT_RETURN_IF_ERROR(absl::InternalError("not reached"));  // needs no braces
   COHORT_ASSIGN_OR_RETURN(const int value, Counted(result));
   return std::to_string(value);
 }
