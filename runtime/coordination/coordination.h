@@ -1,7 +1,6 @@
 #ifndef COHORT_RUNTIME_COORDINATION_COORDINATION_H_
 #define COHORT_RUNTIME_COORDINATION_COORDINATION_H_
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/clock.h"
 #include "runtime/coordination/admission_queue.h"
@@ -20,10 +19,10 @@ struct CoordinationOptions {
   JobHooks jobs;
 };
 
-// Everything the leader knows about its cluster, wired together: a loss fails the barriers that wait for the lost task,
-// jobs and sessions share one admission queue, what joining members know of jobs is taken over. Knows no sockets and
-// has no threads: whoever owns it calls Tick several times per heartbeat. Safe from any thread; destroy it only after
-// the last call has returned.
+// Everything the leader knows about its cluster, wired together: the loss of a task fails its barriers, the end of a
+// session fails those of the session; jobs and sessions share one admission queue; what joining members know of jobs is
+// taken over. Knows no sockets and has no threads: whoever owns it calls Tick several times per heartbeat. Safe from
+// any thread; destroy it only after the last call has returned.
 class Coordination {
  public:
   // `self` is the leader's own task. `clock` outlives this.
@@ -34,9 +33,6 @@ class Coordination {
 
   void Tick();
 
-  // No new jobs or sessions; those in line get `reason` (Cancelled for a shutdown). Ends the log's followers too.
-  void Close(const absl::Status& reason);
-
   Membership& membership() { return membership_; }
   BarrierTable& barriers() { return barriers_; }
   AdmissionQueue& admission() { return admission_; }
@@ -45,6 +41,8 @@ class Coordination {
   LogBuffer& logs() { return logs_; }
 
  private:
+  SessionOptions WithBarriersEnded(SessionOptions options);
+
   Membership membership_;
   BarrierTable barriers_;
   AdmissionQueue admission_;

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "runtime/base/task_id.h"
 #include "runtime/coordination/job_record.h"
 
@@ -43,6 +44,7 @@ struct RosterMember {
   uint64_t incarnation = 0;  // 0 while missing; of the last life known otherwise
   MemberState state = MemberState::kMissing;
   std::vector<std::string> devices;
+  absl::Time last_heard = absl::InfinitePast();  // the leader's own: always now
 };
 
 // Who is in the cluster, as the leader knows it at `epoch`.

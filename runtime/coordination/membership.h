@@ -129,7 +129,6 @@ class Membership {
   };
 
   absl::StatusOr<JoinResult> JoinLocked(MemberInfo info) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::Status CheckSameConfiguration(const MemberInfo& info) const;
   void Refuse(const MemberInfo& info, const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status CheckIdentity(const Member& member, const MemberInfo& info, absl::Time now) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -37,7 +37,7 @@ enum class SessionState {
 // "waiting", "open", "disconnected", "ending".
 absl::string_view SessionStateName(SessionState state);
 
-struct SessionInfo {
+struct SessionRecord {
   int64_t id = 0;
   std::string owner;  // the client, or "job 3"
   int64_t job = 0;    // 0: a client's
@@ -96,11 +96,11 @@ class SessionTable {
   // Ends sessions whose lease has run out.
   void Tick();
 
-  std::vector<SessionInfo> List() const;  // ascending by id
+  std::vector<SessionRecord> List() const;  // ascending by id
 
  private:
   struct Session {
-    SessionInfo info;
+    SessionRecord record;
     uint64_t client_incarnation = 0;
     int64_t ticket = 0;  // 0: none
     int64_t stream = 1;
