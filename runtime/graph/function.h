@@ -1,6 +1,7 @@
 #ifndef COHORT_RUNTIME_GRAPH_FUNCTION_H_
 #define COHORT_RUNTIME_GRAPH_FUNCTION_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,9 @@ struct Function {
 
   // Handles of the variables that the function reads or writes, in order of first use (VarHandleOp nodes).
   std::vector<int> VariableNodes() const;
-  // A text of the whole function; equal functions give equal texts, whose hash identifies them.
+  // A text of the whole function, a line per node; equal functions give equal texts.
   std::string ToString() const;
+  uint64_t Hash() const;  // FNV-1a of the text: identifies the function on every machine
 };
 
 }  // namespace cohort
