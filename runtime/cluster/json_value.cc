@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/status_macros.h"
 #include "runtime/cluster/host_port.h"
 
 namespace cohort {
@@ -148,7 +149,12 @@ absl::string_view JsonValue::KindName() const {
 absl::StatusOr<JsonValue> ParseJson(absl::string_view text) {
   Builder builder;
   json::sax_parse(text.begin(), text.end(), &builder);
-  return std::move(builder).Take();
+  COHORT_ASSIGN_OR_RETURN(JsonValue value, std::move(builder).Take());
+  // The parser takes a NUL outside strings for the end of the text, whatever follows.
+  if (const size_t nul = text.find('\0'); nul != absl::string_view::npos) {
+    return absl::InvalidArgumentError(absl::StrCat("not valid JSON at byte ", nul + 1, ": unexpected NUL byte"));
+  }
+  return value;
 }
 
 std::string JsonQuoted(absl::string_view text) {

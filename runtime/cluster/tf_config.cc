@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -43,7 +44,8 @@ absl::StatusOr<int> ParseIndex(absl::string_view path, const JsonValue& value) {
     ok = !digits.empty() && std::all_of(digits.begin(), digits.end(), absl::ascii_isdigit) &&
          absl::SimpleAtoi(value.text, &index);
   }
-  if (!ok || std::abs(index) > std::numeric_limits<int>::max()) {
+  constexpr int64_t kMax = std::numeric_limits<int>::max();
+  if (!ok || index > kMax || index < -kMax) {
     const bool plain = value.kind == Kind::kNull || value.kind == Kind::kArray || value.kind == Kind::kObject;
     return absl::InvalidArgumentError(absl::StrCat(path, ": must be a whole number, not ",
                                                    plain ? std::string(value.KindName()) : Quoted(value.text)));
@@ -84,7 +86,7 @@ absl::Status ReadJob(const std::string& path, const std::string& name, const Jso
     case Kind::kObject:
       draft.elastic = true;
       for (const auto& [key, address] : value.members) {
-        const std::string here = absl::StrCat(path, ".", key);
+        const std::string here = absl::StrCat(path, ".", absl::CHexEscape(key.substr(0, 20)));
         COHORT_ASSIGN_OR_RETURN(const int index, ParseSparseKey(here, key));
         COHORT_RETURN_IF_ERROR(ReadAddress(here, index, address, job));
       }
