@@ -1,9 +1,11 @@
 #ifndef COHORT_RUNTIME_KERNELS_KERNEL_H_
 #define COHORT_RUNTIME_KERNELS_KERNEL_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
@@ -14,6 +16,7 @@
 #include "runtime/base/mutex.h"
 #include "runtime/collective/communicator.h"
 #include "runtime/graph/attributes.h"
+#include "runtime/tensor/tensor.h"
 #include "runtime/tensor/tensor_spec.h"
 
 namespace cohort {
@@ -74,6 +77,7 @@ struct KernelRequest {
   const Attributes& attributes;
   absl::Span<const TensorSpec> inputs;
   absl::Span<const TensorSpec> outputs;
+  absl::Span<const Tensor> constants;  // per input: its value if it is a Const, else a Tensor without value
 };
 
 // What one operation becomes: one or more phases, run one after the other, each cut into tiles by shape alone.
