@@ -11,7 +11,7 @@ namespace {
 
 // What the plan does by itself: aliases, values that stand in the table, and what happens in the commit.
 constexpr absl::string_view kPlanOps[] = {
-    "ApplyGradient", "AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp", "Const",      "Identity",
+    "ApplyGradient", "AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp", "Const",       "Identity",
     "NoOp",          "Placeholder",         "ReadVariableOp",      "Reshape",          "VarHandleOp",
 };
 

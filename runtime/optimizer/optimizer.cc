@@ -27,16 +27,6 @@ COHORT_VECTORIZED void Momentum(float* __restrict w, float* __restrict a, const 
   }
 }
 
-COHORT_VECTORIZED void Nesterov(float* __restrict w, float* __restrict a, const float* __restrict sum, int64_t n,
-                                float scale, float lr, float momentum) {
-  for (int64_t i = 0; i < n; ++i) {
-    const float g = sum[i] * scale;
-    const float v = momentum * a[i] + g;
-    a[i] = v;
-    w[i] -= lr * (g + momentum * v);
-  }
-}
-
 COHORT_VECTORIZED void Adagrad(float* __restrict w, float* __restrict a, const float* __restrict sum, int64_t n,
                                float scale, float lr, float epsilon) {
   for (int64_t i = 0; i < n; ++i) {
@@ -81,16 +71,14 @@ absl::StatusOr<OptimizerDef> ParseOptimizer(const Attributes& attributes) {
   COHORT_ASSIGN_OR_RETURN(const std::string kind, GetAttribute<std::string>(attributes, "optimizer"));
   COHORT_ASSIGN_OR_RETURN(def.kind, ParseKind(kind));
   def.momentum = GetAttributeOr(attributes, "momentum", def.momentum);
-  def.nesterov = GetAttributeOr(attributes, "nesterov", def.nesterov);
-  def.initial_accumulator_value =
-      GetAttributeOr(attributes, "initial_accumulator_value", def.initial_accumulator_value);
-  def.beta_1 = GetAttributeOr(attributes, "beta_1", def.beta_1);
-  def.beta_2 = GetAttributeOr(attributes, "beta_2", def.beta_2);
+  def.initial_accumulator = GetAttributeOr(attributes, "initial_accumulator", def.initial_accumulator);
+  def.beta1 = GetAttributeOr(attributes, "beta1", def.beta1);
+  def.beta2 = GetAttributeOr(attributes, "beta2", def.beta2);
   def.epsilon = GetAttributeOr(attributes, "epsilon", def.epsilon);
   COHORT_RETURN_IF_ERROR(CheckRange("momentum", def.momentum, 0, HUGE_VAL));
-  COHORT_RETURN_IF_ERROR(CheckRange("initial_accumulator_value", def.initial_accumulator_value, 0, HUGE_VAL));
-  COHORT_RETURN_IF_ERROR(CheckRange("beta_1", def.beta_1, 0, 1));
-  COHORT_RETURN_IF_ERROR(CheckRange("beta_2", def.beta_2, 0, 1));
+  COHORT_RETURN_IF_ERROR(CheckRange("initial_accumulator", def.initial_accumulator, 0, HUGE_VAL));
+  COHORT_RETURN_IF_ERROR(CheckRange("beta1", def.beta1, 0, 1));
+  COHORT_RETURN_IF_ERROR(CheckRange("beta2", def.beta2, 0, 1));
   COHORT_RETURN_IF_ERROR(CheckRange("epsilon", def.epsilon, 0, HUGE_VAL));
   return def;
 }
@@ -100,14 +88,13 @@ Attributes OptimizerAttributes(const OptimizerDef& def) {
     case OptimizerDef::Kind::kSgd:
       return {{"optimizer", std::string("sgd")}};
     case OptimizerDef::Kind::kMomentum:
-      return {{"optimizer", std::string("momentum")}, {"momentum", def.momentum}, {"nesterov", def.nesterov}};
+      return {{"optimizer", std::string("momentum")}, {"momentum", def.momentum}};
     case OptimizerDef::Kind::kAdagrad:
       return {{"optimizer", std::string("adagrad")},
-              {"initial_accumulator_value", def.initial_accumulator_value},
+              {"initial_accumulator", def.initial_accumulator},
               {"epsilon", def.epsilon}};
     case OptimizerDef::Kind::kAdam:
-      return {
-          {"optimizer", std::string("adam")}, {"beta_1", def.beta_1}, {"beta_2", def.beta_2}, {"epsilon", def.epsilon}};
+      return {{"optimizer", std::string("adam")}, {"beta1", def.beta1}, {"beta2", def.beta2}, {"epsilon", def.epsilon}};
   }
   return {};
 }
@@ -127,7 +114,7 @@ absl::Span<const SlotDef> OptimizerSlots(OptimizerDef::Kind kind) {
 }
 
 double InitialSlotValue(const OptimizerDef& def, const SlotDef& slot) {
-  return def.kind == OptimizerDef::Kind::kAdagrad ? def.initial_accumulator_value : slot.initial_value;
+  return def.kind == OptimizerDef::Kind::kAdagrad ? def.initial_accumulator : slot.initial_value;
 }
 
 void ApplyOptimizer(const OptimizerDef& def, const OptimizerUpdate& update, float* variable,
@@ -141,16 +128,15 @@ void ApplyOptimizer(const OptimizerDef& def, const OptimizerUpdate& update, floa
     case OptimizerDef::Kind::kSgd:
       return Sgd(w, sum, n, scale, lr);
     case OptimizerDef::Kind::kMomentum:
-      return (def.nesterov ? Nesterov : Momentum)(w, slots[0] + begin, sum, n, scale, lr,
-                                                  static_cast<float>(def.momentum));
+      return Momentum(w, slots[0] + begin, sum, n, scale, lr, static_cast<float>(def.momentum));
     case OptimizerDef::Kind::kAdagrad:
       return Adagrad(w, slots[0] + begin, sum, n, scale, lr, static_cast<float>(def.epsilon));
     case OptimizerDef::Kind::kAdam: {
       const double t = static_cast<double>(update.t);
-      const double rate = update.learning_rate * std::sqrt(1 - std::pow(def.beta_2, t)) / (1 - std::pow(def.beta_1, t));
+      const double rate = update.learning_rate * std::sqrt(1 - std::pow(def.beta2, t)) / (1 - std::pow(def.beta1, t));
       return Adam(w, slots[0] + begin, slots[1] + begin, sum, n, scale, static_cast<float>(rate),
-                  static_cast<float>(def.beta_1), static_cast<float>(def.beta_2), static_cast<float>(1 - def.beta_1),
-                  static_cast<float>(1 - def.beta_2), static_cast<float>(def.epsilon));
+                  static_cast<float>(def.beta1), static_cast<float>(def.beta2), static_cast<float>(1 - def.beta1),
+                  static_cast<float>(1 - def.beta2), static_cast<float>(def.epsilon));
     }
   }
 }

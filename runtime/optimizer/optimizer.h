@@ -13,18 +13,17 @@ namespace cohort {
 
 // How a variable moves against its gradient; TensorFlow's (Keras) rules and defaults. g = gradient sum / examples.
 //   sgd       w -= lr * g
-//   momentum  a = momentum * a + g;  w -= lr * a   (nesterov: w -= lr * (g + momentum * a))
+//   momentum  a = momentum * a + g;  w -= lr * a
 //   adagrad   a += g * g;  w -= lr * g / (sqrt(a) + epsilon)
-//   adam      m = beta_1 * m + (1 - beta_1) * g;  v = beta_2 * v + (1 - beta_2) * g * g;
-//             w -= lr * sqrt(1 - beta_2^t) / (1 - beta_1^t) * m / (sqrt(v) + epsilon)
+//   adam      m = beta1 * m + (1 - beta1) * g;  v = beta2 * v + (1 - beta2) * g * g;
+//             w -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon)
 struct OptimizerDef {
   enum class Kind { kSgd, kMomentum, kAdagrad, kAdam };
   Kind kind = Kind::kSgd;
   double momentum = 0.9;
-  bool nesterov = false;
-  double initial_accumulator_value = 0.1;
-  double beta_1 = 0.9;
-  double beta_2 = 0.999;
+  double initial_accumulator = 0.1;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
   double epsilon = 1e-7;
 
   friend bool operator==(const OptimizerDef&, const OptimizerDef&) = default;

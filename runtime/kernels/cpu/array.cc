@@ -75,8 +75,8 @@ absl::StatusOr<PreparedKernel> PrepareTranspose(const KernelRequest& request) {
   for (int i = input.rank() - 2; i >= 0; --i) strides[i] = strides[i + 1] * input.dim(i + 1);
   absl::InlinedVector<StridedParams::Dim, 4> dims;
   for (int i = input.rank() - 1; i >= 0; --i) {
-    const int64_t from = permutation.dtype() == DType::kI32 ? permutation.values<int32_t>()[i]
-                                                            : permutation.values<int64_t>()[i];
+    const int64_t from =
+        permutation.dtype() == DType::kI32 ? permutation.values<int32_t>()[i] : permutation.values<int64_t>()[i];
     dims.push_back({input.dim(from < 0 ? from + input.rank() : from), strides[from < 0 ? from + input.rank() : from]});
   }
   return PrepareStrided(request.inputs[0].dtype, dims);

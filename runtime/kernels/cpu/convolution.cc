@@ -9,7 +9,8 @@
 
 // Convolutions as products of matrices. Images are [batch, height, width, channels], filters [height, width, in, out],
 // so that a filter is a matrix [taps * in, out] as it lies. A patch is what a filter sees at one position: a row of
-// taps * in elements. A chunk of patches is gathered at a time, small enough for the second-level cache, and multiplied.
+// taps * in elements. A chunk of patches is gathered at a time, small enough for the second-level cache, and
+// multiplied.
 namespace cohort::cpu {
 namespace {
 

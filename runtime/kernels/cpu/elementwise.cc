@@ -230,25 +230,24 @@ absl::StatusOr<PreparedKernel> PrepareBinary(const KernelRequest& request) {
   }
 COHORT_BINARY_OP(AddOp, static_cast<T>(a + b));
 COHORT_BINARY_OP(SubOp, static_cast<T>(a - b));
-COHORT_BINARY_OP(MulOp, static_cast<T>(a * b));
+COHORT_BINARY_OP(MulOp, static_cast<T>(a* b));
 COHORT_BINARY_OP(DivOp, static_cast<T>(a / b));
 COHORT_BINARY_OP(EqualOp, a == b);
 COHORT_BINARY_OP(ReluGradOp, b > T(0) ? a : T(0));  // gradients, features
 
-#define COHORT_FLOATS(NAME, PREPARE, OP)                 \
-  {NAME, DType::kF32, PREPARE<float, float, OP>}, {      \
-    NAME, DType::kF64, PREPARE<double, double, OP>       \
+#define COHORT_FLOATS(NAME, PREPARE, OP) \
+  {NAME, DType::kF32, PREPARE<float, float, OP>}, { NAME, DType::kF64, PREPARE<double, double, OP> }
+#define COHORT_NUMBERS(NAME, PREPARE, OP)                                                 \
+  COHORT_FLOATS(NAME, PREPARE, OP), {NAME, DType::kI32, PREPARE<int32_t, int32_t, OP>}, { \
+    NAME, DType::kI64, PREPARE<int64_t, int64_t, OP>                                      \
   }
-#define COHORT_NUMBERS(NAME, PREPARE, OP)                \
-  COHORT_FLOATS(NAME, PREPARE, OP),                      \
-      {NAME, DType::kI32, PREPARE<int32_t, int32_t, OP>}, {NAME, DType::kI64, PREPARE<int64_t, int64_t, OP>}
-#define COHORT_FILL(NAME, VALUE)                                                    \
-  {NAME, DType::kF32, PrepareMap<float, float, FillOp<float, VALUE>>},              \
-      {NAME, DType::kF64, PrepareMap<double, double, FillOp<double, VALUE>>},       \
-      {NAME, DType::kI32, PrepareMap<int32_t, int32_t, FillOp<int32_t, VALUE>>},    \
-      {NAME, DType::kI64, PrepareMap<int64_t, int64_t, FillOp<int64_t, VALUE>>},    \
-      {NAME, DType::kU8, PrepareMap<uint8_t, uint8_t, FillOp<uint8_t, VALUE>>}, {   \
-    NAME, DType::kBool, PrepareMap<bool, bool, FillOp<bool, VALUE>>                 \
+#define COHORT_FILL(NAME, VALUE)                                                  \
+  {NAME, DType::kF32, PrepareMap<float, float, FillOp<float, VALUE>>},            \
+      {NAME, DType::kF64, PrepareMap<double, double, FillOp<double, VALUE>>},     \
+      {NAME, DType::kI32, PrepareMap<int32_t, int32_t, FillOp<int32_t, VALUE>>},  \
+      {NAME, DType::kI64, PrepareMap<int64_t, int64_t, FillOp<int64_t, VALUE>>},  \
+      {NAME, DType::kU8, PrepareMap<uint8_t, uint8_t, FillOp<uint8_t, VALUE>>}, { \
+    NAME, DType::kBool, PrepareMap<bool, bool, FillOp<bool, VALUE>>               \
   }
 
 constexpr Kernel kKernels[] = {

@@ -12,7 +12,7 @@ namespace {
 // --- MatMul, _FusedMatMul(a, b[, bias][, mask]): attributes _bias, _relu, _mask say what follows the product.
 
 struct MatMulParams {
-  Gemm gemm;  // without pointers
+  Gemm gemm;                 // without pointers
   int bias = -1, mask = -1;  // inputs
   int64_t rows = 0, columns = 0, row_tiles = 0;
 };

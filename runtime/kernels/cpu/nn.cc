@@ -68,8 +68,7 @@ absl::StatusOr<PreparedKernel> PrepareCrossEntropy(const KernelRequest& request)
   const int64_t tiles = CeilDiv(p.batch, p.piece);
   if (request.inputs[1].dtype == DType::kI32) return OnePhase(std::move(p), RunCrossEntropy<int32_t>, tiles);
   if (request.inputs[1].dtype == DType::kI64) return OnePhase(std::move(p), RunCrossEntropy<int64_t>, tiles);
-  return absl::InvalidArgumentError(absl::StrCat("labels must be int32 or int64, not ",
-                                                 request.inputs[1].ToString()));
+  return absl::InvalidArgumentError(absl::StrCat("labels must be int32 or int64, not ", request.inputs[1].ToString()));
 }
 
 constexpr Kernel kKernels[] = {

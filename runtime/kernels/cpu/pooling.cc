@@ -99,8 +99,8 @@ absl::StatusOr<PreparedKernel> PrepareMaxPool(const KernelRequest& request) {
 
 COHORT_VECTORIZED void RouteFour(const float* __restrict a, const float* __restrict b, const float* __restrict c,
                                  const float* __restrict d, const float* __restrict y, const float* __restrict dy,
-                                 float* __restrict da, float* __restrict db, float* __restrict dc,
-                                 float* __restrict dd, int64_t n) {
+                                 float* __restrict da, float* __restrict db, float* __restrict dc, float* __restrict dd,
+                                 int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const float max = y[i], gradient = dy[i];
     const bool ia = a[i] == max, ib = b[i] == max, ic = c[i] == max, id = d[i] == max;
@@ -111,8 +111,7 @@ COHORT_VECTORIZED void RouteFour(const float* __restrict a, const float* __restr
   }
 }
 
-COHORT_VECTORIZED void Masked(const float* dy, const float* __restrict mask, float* out,
-                              int64_t n) {
+COHORT_VECTORIZED void Masked(const float* dy, const float* __restrict mask, float* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = mask[i] > 0.0f ? dy[i] : 0.0f;
 }
 

@@ -131,8 +131,8 @@ void RunReduce(const Launch& launch, const KernelRun& run, int64_t) {
   const T* x = launch.In<T>(run, 0);
   if (p.inputs > 0) AddAll(p, 0, x, sum);
   for (int64_t i = 0; i < p.outputs; ++i) {
-    y[i] = p.mean ? static_cast<T>(static_cast<double>(sum[i]) / static_cast<double>(p.divisor))
-                  : static_cast<T>(sum[i]);
+    y[i] =
+        p.mean ? static_cast<T>(static_cast<double>(sum[i]) / static_cast<double>(p.divisor)) : static_cast<T>(sum[i]);
   }
 }
 
@@ -231,18 +231,12 @@ absl::StatusOr<PreparedKernel> PrepareArgMax(const KernelRequest& request) {
 }
 
 constexpr Kernel kKernels[] = {
-    {"BiasAddGrad", DType::kF32, PrepareBiasAddGrad},
-    {"Sum", DType::kF32, PrepareReduce<float>},
-    {"Sum", DType::kF64, PrepareReduce<double>},
-    {"Sum", DType::kI32, PrepareReduce<int32_t>},
-    {"Sum", DType::kI64, PrepareReduce<int64_t>},
-    {"Mean", DType::kF32, PrepareReduce<float>},
-    {"Mean", DType::kF64, PrepareReduce<double>},
-    {"Mean", DType::kI32, PrepareReduce<int32_t>},
-    {"Mean", DType::kI64, PrepareReduce<int64_t>},
-    {"ArgMax", DType::kF32, PrepareArgMax<float>},
-    {"ArgMax", DType::kF64, PrepareArgMax<double>},
-    {"ArgMax", DType::kI32, PrepareArgMax<int32_t>},
+    {"BiasAddGrad", DType::kF32, PrepareBiasAddGrad}, {"Sum", DType::kF32, PrepareReduce<float>},
+    {"Sum", DType::kF64, PrepareReduce<double>},      {"Sum", DType::kI32, PrepareReduce<int32_t>},
+    {"Sum", DType::kI64, PrepareReduce<int64_t>},     {"Mean", DType::kF32, PrepareReduce<float>},
+    {"Mean", DType::kF64, PrepareReduce<double>},     {"Mean", DType::kI32, PrepareReduce<int32_t>},
+    {"Mean", DType::kI64, PrepareReduce<int64_t>},    {"ArgMax", DType::kF32, PrepareArgMax<float>},
+    {"ArgMax", DType::kF64, PrepareArgMax<double>},   {"ArgMax", DType::kI32, PrepareArgMax<int32_t>},
     {"ArgMax", DType::kI64, PrepareArgMax<int64_t>},
 };
 

@@ -42,8 +42,7 @@ absl::StatusOr<PreparedKernel> PrepareAllReduce(const KernelRequest& request) {
   p.count = request.inputs[0].shape.num_elements();
   p.dtype = request.inputs[0].dtype;
   p.name = std::string(request.name);
-  COHORT_ASSIGN_OR_RETURN(p.op,
-                          ParseReduction(GetAttributeOr(request.attributes, "reduction", std::string("SUM"))));
+  COHORT_ASSIGN_OR_RETURN(p.op, ParseReduction(GetAttributeOr(request.attributes, "reduction", std::string("SUM"))));
   return OnePhase(std::move(p), RunAllReduce, 1);  // empty ones too: all ranks make the same calls
 }
 
