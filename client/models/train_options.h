@@ -17,7 +17,7 @@ struct TrainOptions {
   int64_t batch_size = 128;  // G, of all workers together; with a parameter server: of one worker step
   int64_t epochs = 0;        // at most one of epochs and steps is positive; neither: one epoch
   int64_t steps = 0;
-  std::string optimizer = "sgd";        // sgd, momentum, adagrad, adam
+  std::string optimizer = "adam";       // sgd, momentum, adagrad, adam
   double learning_rate = 0;             // 0: the optimizer's own, see DefaultLearningRate
   std::vector<int64_t> hidden = {128};  // sizes of mlp's hidden layers
   uint64_t seed = 0;                    // of initial values and shuffling
