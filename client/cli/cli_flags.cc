@@ -16,6 +16,14 @@ void AddClusterFlags(CLI::App& verb, ClusterFlags& flags, bool needs_cluster) {
   verb.add_option("--cluster", flags.cluster, "HOST:PORT of any task")
       ->envname("COHORT_CLUSTER")
       ->default_str(needs_cluster ? "" : "a cluster of one worker in this process");
+  verb.add_option_function<std::string>(
+          "--connect_timeout",
+          [&flags](const std::string& text) {
+            if (absl::ParseDuration(text, &flags.connect_timeout)) return;
+            throw CLI::ValidationError("--connect_timeout", "'" + text + "' is no time such as 10s");
+          },
+          "how long to try to reach the cluster")
+      ->default_str("10s");
   verb.add_flag("--json", flags.json, "print results as JSON");
 }
 
@@ -81,7 +89,9 @@ void AddRest(CLI::App& verb, const char* name, std::vector<std::string>& rest, c
 void AddLocal(CLI::App& app, LocalCommand& local) {
   CLI::App& verb = *app.add_subcommand("local", "start a cluster of daemons on this host");
   verb.add_option("--workers", local.workers)->check(CLI::Range(0, 512))->capture_default_str();
-  verb.add_option("--ps", local.parameter_servers, "parameter servers")->check(CLI::Range(0, 512))->capture_default_str();
+  verb.add_option("--ps", local.parameter_servers, "parameter servers")
+      ->check(CLI::Range(0, 512))
+      ->capture_default_str();
   verb.add_flag("--chief", local.chief, "with a task /job:chief/task:0");
   verb.add_option("--daemon_flags", local.daemon_flags, "passed to every daemon: --daemon_flags=--log_level=debug")
       ->expected(1)
@@ -143,9 +153,10 @@ std::variant<CliCommand, int> ParseCommandLine(int argc, const char* const* argv
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
-  const std::map<std::string, CliCommand> commands = {
-      {"train", train}, {"run", run},   {"submit", submit}, {"local", local},       {"launch", launch}, {"status", status},
-      {"jobs", jobs},   {"logs", logs}, {"cancel", cancel}, {"shutdown", shutdown}, {"check", check}};
+  const std::map<std::string, CliCommand> commands = {{"train", train},       {"run", run},       {"submit", submit},
+                                                      {"local", local},       {"launch", launch}, {"status", status},
+                                                      {"jobs", jobs},         {"logs", logs},     {"cancel", cancel},
+                                                      {"shutdown", shutdown}, {"check", check}};
   return commands.at(app.get_subcommands().front()->get_name());
 }
 

@@ -15,6 +15,7 @@ namespace cohort {
 
 struct ClusterFlags {
   std::string cluster;  // HOST:PORT of any task; empty: COHORT_CLUSTER, else (train, run) a cluster in this process
+  absl::Duration connect_timeout = absl::Seconds(10);
   bool json = false;
 };
 

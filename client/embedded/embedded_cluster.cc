@@ -5,7 +5,7 @@
 
 #include "runtime/base/incarnation.h"
 #include "runtime/base/status_macros.h"
-#include "runtime/remote/program_coding.h"
+#include "runtime/remote/program_bytes.h"
 #include "worker/leader.h"
 #include "worker/worker.h"
 
@@ -68,8 +68,7 @@ absl::StatusOr<std::unique_ptr<JobControl>> MakeEmbeddedCluster(const EmbeddedOp
     return absl::InternalError("a group of several replicas in a cluster of one");
   };
   environment.abort_group = [](const SessionSpec&, const absl::Status&) {};
-  environment.connect_parameter_servers =
-      [](const SessionSpec&) -> absl::StatusOr<std::unique_ptr<ParameterClient>> {
+  environment.connect_parameter_servers = [](const SessionSpec&) -> absl::StatusOr<std::unique_ptr<ParameterClient>> {
     return absl::InternalError("parameter servers in a cluster of one worker");
   };
   COHORT_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker,
