@@ -57,7 +57,7 @@ absl::StatusOr<LaunchedTask> FindTask() {
 }
 
 // The words after --, checked on every task, so that a wrong line ends everywhere.
-absl::StatusOr<std::vector<std::string>> CheckCommand(const std::vector<std::string>& words) {
+absl::StatusOr<std::vector<std::string>> CheckWords(const std::vector<std::string>& words) {
   if (words.empty() || (words[0] != "train" && words[0] != "run")) {
     return absl::InvalidArgumentError("launch needs 'train …' or 'run FILE' after --");
   }
@@ -94,7 +94,7 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> StartClient(const LaunchedTask& ta
 }  // namespace
 
 int RunLaunch(const LaunchCommand& command) {
-  const absl::StatusOr<std::vector<std::string>> words = CheckCommand(command.command);
+  const absl::StatusOr<std::vector<std::string>> words = CheckWords(command.command);
   if (!words.ok()) return Fail(words.status());
   const absl::StatusOr<LaunchedTask> task = FindTask();
   if (!task.ok()) return Fail(task.status());

@@ -55,7 +55,7 @@ absl::StatusOr<std::unique_ptr<SignalWaiter>> NoteSignal(std::atomic<int>& signa
   });
 }
 
-int RunCommand(const LocalCommand& command, LocalCluster& cluster, const std::atomic<int>& signal) {
+int RunAndWait(const LocalCommand& command, LocalCluster& cluster, const std::atomic<int>& signal) {
   ChildOptions child;
   child.command = command.command;
   child.environment["COHORT_CLUSTER"] = cluster.leader_address();
@@ -95,7 +95,7 @@ int RunLocal(const LocalCommand& command) {
   int code;
   if (cluster.ok()) {
     absl::FPrintF(stderr, "cohort: %s\n", (*cluster)->summary());
-    code = command.command.empty() ? StayInForeground(**cluster, signal) : RunCommand(command, **cluster, signal);
+    code = command.command.empty() ? StayInForeground(**cluster, signal) : RunAndWait(command, **cluster, signal);
     (*cluster)->Stop(absl::Now() + kStop);
   } else {
     code = Fail(cluster.status());
