@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
-
 namespace cohort {
 namespace {
 
@@ -50,6 +48,11 @@ void Coordination::Tick() {
   barriers_.Tick();
   admission_.Tick();
   sessions_.Tick();
+}
+
+void Coordination::Close(const absl::Status& reason) {
+  admission_.Close(reason);
+  logs_.Close();
 }
 
 }  // namespace cohort

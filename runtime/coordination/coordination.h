@@ -1,6 +1,7 @@
 #ifndef COHORT_RUNTIME_COORDINATION_COORDINATION_H_
 #define COHORT_RUNTIME_COORDINATION_COORDINATION_H_
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/clock.h"
 #include "runtime/coordination/admission_queue.h"
@@ -32,6 +33,10 @@ class Coordination {
   absl::StatusOr<JoinResult> Join(MemberInfo info);
 
   void Tick();
+
+  // No new jobs or sessions; those in line get `reason` (Cancelled for a shutdown). Ends the log and wakes its
+  // followers.
+  void Close(const absl::Status& reason);
 
   Membership& membership() { return membership_; }
   BarrierTable& barriers() { return barriers_; }

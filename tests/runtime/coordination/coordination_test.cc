@@ -121,6 +121,12 @@ TEST_F(CoordinationTest, AJobWaitsForASessionToBeFreed) {
   EXPECT_THAT(started_, ElementsAre(job));
 }
 
+TEST_F(CoordinationTest, ClosingRefusesNewJobsAndEndsTheLog) {
+  coordination_.Close(absl::CancelledError("shutdown"));
+  EXPECT_THAT(coordination_.jobs().Submit(Job("mlp")), StatusIs(absl::StatusCode::kCancelled, "shutdown"));
+  EXPECT_TRUE(coordination_.logs().Read(1, 10).closed);
+}
+
 TEST_F(CoordinationTest, ARestartedLeaderLearnsEpochAndJobsFromItsMembers) {
   MemberInfo member = Info(1, 11);
   member.last_epoch = 41;
