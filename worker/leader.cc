@@ -203,6 +203,7 @@ absl::StatusOr<Roster> Leader::WaitForRoster() {
 absl::StatusOr<JobResult> Leader::RunTraining(JobRun& run, const JobRecord& record) {
   COHORT_ASSIGN_OR_RETURN(const Program program, environment_.parse_program(record.program_bytes));
   COHORT_ASSIGN_OR_RETURN(const Roster roster, WaitForRoster());
+  std::unique_ptr<Training> training;  // before the links: they may still answer while they go
   TrainingTasks tasks;
   tasks.session = coordination_.sessions().OpenForJob(record.id);
   tasks.epoch = roster.epoch;
@@ -223,12 +224,13 @@ absl::StatusOr<JobResult> Leader::RunTraining(JobRun& run, const JobRecord& reco
     MutexLock lock(&mu_);
     for (const TaskId& task : used) task_jobs_[task] = record.id;
   }
-  Training training(tasks, options_.training, [&](const JobEvent& event) { OnTrainingEvent(run, event); });
-  run.SetTraining(&training);
+  training = std::make_unique<Training>(tasks, options_.training,
+                                        [this, &run](const JobEvent& event) { OnTrainingEvent(run, event); });
+  run.SetTraining(training.get());
   for (const TaskId& task : used) {  // a loss since the roster was read has found no training to end
-    if (const auto loss = coordination_.membership().LossOf(task); loss.has_value()) training.Abort(loss->status);
+    if (const auto loss = coordination_.membership().LossOf(task); loss.has_value()) training->Abort(loss->status);
   }
-  absl::StatusOr<JobResult> result = training.Run(program);
+  absl::StatusOr<JobResult> result = training->Run(program);
   run.SetTraining(nullptr);
   {
     MutexLock lock(&mu_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
@@ -66,6 +67,25 @@ void AddTo(StepSums& total, const StepSums& part) {
   total.metric_sums.resize(std::max(total.metric_sums.size(), part.metric_sums.size()));
   for (size_t i = 0; i < part.metric_sums.size(); ++i) total.metric_sums[i] += part.metric_sums[i];
 }
+
+// Lets the reports of a run through until it is over: a worker that was given up may still send some.
+class ReportGate {
+ public:
+  explicit ReportGate(std::function<void(const StepReport&)> report) : report_(std::move(report)) {}
+
+  void Pass(const StepReport& report) {
+    MutexLock lock(&mu_);
+    if (report_) report_(report);
+  }
+  void Close() {
+    MutexLock lock(&mu_);
+    report_ = nullptr;
+  }
+
+ private:
+  Mutex mu_;
+  std::function<void(const StepReport&)> report_ ABSL_GUARDED_BY(mu_);
+};
 
 }  // namespace
 
@@ -215,6 +235,8 @@ absl::StatusOr<std::vector<RunResult>> Training::RunOnAll(const std::vector<std:
                                                           bool report) {
   auto calls = std::make_shared<FanOut<RunResult>>(workers_.size());
   SetInterrupt([calls](absl::Status reason) { calls->Interrupt(std::move(reason)); });
+  const auto gate = std::make_shared<ReportGate>([this](const StepReport& r) { Report(r); });
+  const absl::Cleanup close_gate = [gate] { gate->Close(); };
   for (size_t i = 0; i < workers_.size(); ++i) {
     auto done = FanOut<RunResult>::Slot(calls, i);
     if (!runs[i].has_value()) {
@@ -222,7 +244,7 @@ absl::StatusOr<std::vector<RunResult>> Training::RunOnAll(const std::vector<std:
       continue;
     }
     std::function<void(StepReport)> on_report = [](const StepReport&) {};
-    if (report && (dealt_ || i == 0)) on_report = [this](const StepReport& r) { Report(r); };
+    if (report && (dealt_ || i == 0)) on_report = [gate](const StepReport& r) { gate->Pass(r); };
     workers_[i]->Run(tasks_.session, *runs[i], std::move(on_report), std::move(done));
   }
   // No deadline of its own: each wait inside a step has one, and a task that falls silent is reported through Abort.
@@ -232,7 +254,6 @@ absl::StatusOr<std::vector<RunResult>> Training::RunOnAll(const std::vector<std:
     const absl::Status cause = calls->first_error();
     LogWarn("driver", absl::StrCat("ending the run of steps: ", cause.message()));
     Close(cause);
-    // Reports hold `this`: leave only when nobody can call any more. A link answers every run once it is closed.
     calls->WaitForAll(absl::Now() + timeouts_.drain);
     return MostTelling(*calls);
   }

@@ -24,9 +24,9 @@ Program ProgramWith(std::vector<std::string> variables, StrategyKind strategy) {
 }
 
 std::vector<std::string> NamesOn(const Program& program, int index, int count) {
+  const absl::StatusOr<PsSessionSpec> spec = PsSession(program, index, count);
   std::vector<std::string> names;
-  for (const PsVariable& variable : PsSession(program, index, count)->variables)
-    names.push_back(variable.definition.name);
+  for (const PsVariable& variable : spec->variables) names.push_back(variable.definition.name);
   return names;
 }
 
