@@ -1,5 +1,6 @@
 #include "runtime/base/log.h"
 
+#include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -9,13 +10,15 @@
 namespace cohort {
 namespace {
 
+constexpr char kPattern[] = "%Y-%m-%dT%H:%M:%S.%e %l %v";
+
 struct Logger {
   Mutex mu;
   std::string task ABSL_GUARDED_BY(mu) = "-";
   std::function<void(LogLevel, const std::string&)> sink ABSL_GUARDED_BY(mu);
   std::shared_ptr<spdlog::logger> out = [] {
     auto logger = std::make_shared<spdlog::logger>("cohort", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
+    logger->set_pattern(kPattern);
     logger->flush_on(spdlog::level::trace);
     return logger;
   }();
@@ -66,6 +69,19 @@ absl::Status SetLogLevel(absl::string_view name) {
   }
   return absl::InvalidArgumentError(
       absl::StrCat("unknown log level '", name, "'; use trace, debug, info, warn or error"));
+}
+
+absl::Status LogToFile(const std::string& path) {
+  try {
+    auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
+    Logger& logger = TheLogger();
+    MutexLock lock(&logger.mu);
+    file->set_pattern(kPattern);
+    logger.out->sinks().push_back(std::move(file));
+    return absl::OkStatus();
+  } catch (const spdlog::spdlog_ex& error) {
+    return absl::NotFoundError(absl::StrCat("cannot write the log to '", path, "': ", error.what()));
+  }
 }
 
 void SetLogSink(std::function<void(LogLevel, const std::string& line)> sink) {

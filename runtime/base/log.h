@@ -20,6 +20,9 @@ void SetLogLevel(LogLevel level);
 // InvalidArgument unless one of trace, debug, info, warn, error.
 absl::Status SetLogLevel(absl::string_view name);
 
+// Also writes every line to this file, appending. NotFound, PermissionDenied name the path and the reason.
+absl::Status LogToFile(const std::string& path);
+
 // Also hands each line of level info and above to `sink`, called under the log's lock: it must not log.
 // nullptr takes the sink away.
 void SetLogSink(std::function<void(LogLevel, const std::string& line)> sink);

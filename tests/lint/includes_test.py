@@ -8,7 +8,7 @@ import source_tree
 FLOORS = (
     ("runtime/base", "proto", "proto/formats"),
     ("runtime/cluster", "runtime/tensor", "runtime/telemetry", "runtime/formats", "runtime/rpc"),
-    ("runtime/coordination", "runtime/graph", "runtime/device", "runtime/checkpoint", "runtime/distribute",
+    ("runtime/coordination", "runtime/daemon", "runtime/graph", "runtime/device", "runtime/checkpoint", "runtime/distribute",
      "runtime/optimizer"),
     ("runtime/kernels", "runtime/collective", "runtime/driver", "runtime/dataset", "runtime/variable"),
     ("runtime/executor", "runtime/remote"),
