@@ -1,17 +1,23 @@
-"""The slowest files of a build, from Bazel's profile: compile_times.py PROFILE.gz
+"""Judges how long our files take to compile: compile_times.py PROFILE.gz, the profile of a build that has just ended.
 
-Aims for one file compiled alone: none over 6 s, the median 2 s at most. A build compiles on all CPUs at once and often
-beside other work, so twice as much is what fails here. Files that came from the cache took no time and do not count.
+None may take over 6 s, and the median 2 s at most, alone on a machine. The profile has the time by the clock, which other
+work stretches; so what looks slow there is compiled once more and judged by the time of its CPU. Files that came from the
+cache took no time and do not count.
 """
 
 import bisect
 import gzip
 import json
+import os
 import re
+import resource
 import statistics
+import subprocess
 import sys
 
-ALLOWED = 2.0  # times the aim, for the load of the build itself
+LIMIT = 6.0
+MEDIAN = 2.0
+MOST_REPEATED = 12  # files compiled once more, for each of the two cases
 OURS = re.compile(r"Compiling ((client|ps|runtime|tests|worker)/\S+\.(cc|cu))")
 
 
@@ -35,6 +41,69 @@ def compile_seconds(events):
     return seconds
 
 
+def bazel(*arguments):
+    return subprocess.run(["bazel"] + list(arguments), text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+
+
+class Again:
+    """Compiles files once more and tells the CPU seconds of that."""
+
+    def __init__(self):
+        self.commands = None  # file -> arguments
+        self.took = {}
+
+    def load(self):
+        self.folder = bazel("info", "execution_root").strip()
+        actions = json.loads(bazel("aquery", "--output=jsonproto", 'mnemonic("CppCompile", //...)') or "{}")
+        self.commands = {}
+        for action in actions.get("actions", []):
+            arguments = action["arguments"]
+            source = arguments[arguments.index("-c") + 1] if "-c" in arguments else ""
+            arguments = list(arguments)
+            for option, value in (("-o", "/dev/null"), ("-MF", "/dev/null")):
+                if option in arguments:
+                    arguments[arguments.index(option) + 1] = value
+            self.commands[source] = arguments
+
+    def seconds(self, name):
+        """None if it cannot be told."""
+        if self.commands is None:
+            self.load()
+        if name not in self.took and name in self.commands:
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            done = subprocess.run(self.commands[name], cwd=self.folder, capture_output=True).returncode == 0
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            if done:
+                self.took[name] = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+        return self.took.get(name)
+
+
+def judge_slowest(seconds, again):
+    over = sorted((name for name in seconds if seconds[name] > LIMIT), key=lambda name: -seconds[name])[:MOST_REPEATED]
+    slow = []
+    for name in over:
+        alone = again.seconds(name)
+        if alone is not None:
+            print("  %5.1f s  %s alone" % (alone, name))
+        if alone is None or alone > LIMIT:
+            slow.append(name)
+    print("%s slowest_file%s" % ("FAILED" if slow else "passed", ": " + ", ".join(slow) if slow else ""))
+
+
+def judge_median(seconds, again):
+    if len(seconds) < 20:
+        print("SKIPPED median_file: only %d files were compiled" % len(seconds))
+        return
+    median = statistics.median(seconds.values())
+    if median > MEDIAN:
+        ordered = sorted(seconds, key=seconds.get)
+        first = max(0, len(ordered) // 2 - MOST_REPEATED // 2)
+        alone = [again.seconds(name) for name in ordered[first:first + MOST_REPEATED]]
+        median = statistics.median([took for took in alone if took is not None] or [median])
+        print("  median alone %.1f s" % median)
+    print("%s median_file" % ("FAILED" if median > MEDIAN else "passed"))
+
+
 def main():
     try:
         with gzip.open(sys.argv[1], "rt", encoding="utf-8") as file:
@@ -47,15 +116,11 @@ def main():
         return
     for name, took in sorted(seconds.items(), key=lambda item: -item[1])[:10]:
         print("  %5.1f s  %s" % (took, name))
-    median = statistics.median(seconds.values())
-    print("  %d files compiled, median %.1f s" % (len(seconds), median))
-    slow = [name for name, took in seconds.items() if took > 6 * ALLOWED]
-    print("%s slowest_file%s" % ("FAILED" if slow else "passed", ": " + ", ".join(slow) if slow else ""))
-    # A handful of files that changed says nothing about the middle.
-    if len(seconds) < 20:
-        print("SKIPPED median_file: only %d files were compiled" % len(seconds))
-    else:
-        print("%s median_file" % ("FAILED" if median > 2 * ALLOWED else "passed"))
+    print("  %d files compiled, median %.1f s" % (len(seconds), statistics.median(seconds.values())))
+    again = Again()
+    judge_slowest(seconds, again)
+    judge_median(seconds, again)
 
 
+os.chdir(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
 main()
