@@ -50,6 +50,7 @@ class Fuser {
       // The second operand must be there when the producer runs.
       if (producer_[op.inputs[1]] >= at) return false;
       producer.inputs.push_back(op.inputs[1]);
+      producer.input_specs.push_back(op.input_specs[1]);
     }
     producer.op = "_Fused" + std::string(base);
     producer.attributes[what] = true;

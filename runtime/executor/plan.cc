@@ -50,9 +50,10 @@ absl::Status Plan::Prepare() {
 absl::Status Plan::AddOp(const StepOp& op) {
   std::vector<TensorSpec> inputs, outputs;
   std::vector<Tensor> constants;
-  for (const int input : op.inputs) {
-    inputs.push_back(SpecOf(input));
-    constants.push_back(layout_.values[input].constant);
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    const Output spec = op.input_specs[i];
+    inputs.push_back(spec.node < 0 ? SpecOf(op.inputs[i]) : SpecOf(spec));
+    constants.push_back(layout_.values[op.inputs[i]].constant);
   }
   for (const int output : op.outputs) outputs.push_back(SpecOf(output));
   COHORT_ASSIGN_OR_RETURN(PreparedKernel kernel,

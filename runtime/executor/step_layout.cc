@@ -77,7 +77,7 @@ class LayoutBuilder {
     copy.index = layout_.values[value].index;  // whose spec it has, if it is a variable's
     copy.output = layout_.values[value].output;
     const int to = NewValue(std::move(copy));
-    layout_.ops.push_back({"_Copy", name, {}, {value}, {to}});
+    layout_.ops.push_back({"_Copy", name, {}, {value}, {to}, {Output{}}});
     return to;
   }
 
@@ -113,7 +113,7 @@ class LayoutBuilder {
 
   void AddOp(int id) {
     const Node& node = graph().node(id);
-    StepOp op{node.op, node.name, node.attributes, {}, {}};
+    StepOp op{node.op, node.name, node.attributes, {}, {}, node.inputs};
     for (const Output input : node.inputs) op.inputs.push_back(ValueOf(input));
     for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) {
       op.outputs.push_back(value_of_[{id, i}] = NewValue({StepValue::Kind::kOp, 0, {id, i}, {}}));
@@ -134,7 +134,7 @@ class LayoutBuilder {
     const int old = CurrentValue(variable);
     const int sum = NewValue({StepValue::Kind::kOp, variable, {}, {}});
     const std::string op = node.op == "AssignAddVariableOp" ? "AddV2" : "Sub";
-    layout_.ops.push_back({op, node.name, {}, {old, value}, {sum}});
+    layout_.ops.push_back({op, node.name, {}, {old, value}, {sum}, {Output{}, node.inputs[1]}});
     layout_.variables[variable].assigned = sum;
   }
 

@@ -28,6 +28,7 @@ struct StepOp {
   std::string name;
   Attributes attributes;
   std::vector<int> inputs, outputs;  // values
+  std::vector<Output> input_specs;   // per input: whose spec it has here (after a Reshape); node -1: the value's own
 };
 
 struct StepVariable {
