@@ -14,6 +14,7 @@
 #include "client/models/training_program.h"  // IWYU pragma: export
 #include "runtime/graph/builder.h"           // IWYU pragma: export
 #include "runtime/graph/gradients.h"         // IWYU pragma: export
+#include "runtime/graph/ops.h"               // IWYU pragma: export
 #include "runtime/graph/program.h"           // IWYU pragma: export
 
 #endif  // COHORT_CLIENT_API_H_
