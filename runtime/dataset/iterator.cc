@@ -1,6 +1,7 @@
 #include "runtime/dataset/iterator.h"
 
-#include <atomic>
+#include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "runtime/base/status_macros.h"
@@ -10,13 +11,20 @@
 namespace cohort {
 namespace {
 
-// Makes `tensor` hold `spec`: in the memory it has if that is large enough and nobody else looks at it.
+// Whether nobody else looks at the tensor's memory.
+bool IsSole(const Tensor& tensor) {
+  if (!tensor.has_value() || tensor.buffer() == nullptr || tensor.buffer().use_count() != 1) return false;
+  // Giving a reference back orders what follows after the reads of whoever gave his back last.
+  std::shared_ptr<Buffer>(tensor.buffer()).reset();
+  return true;
+}
+
+// Makes `tensor` hold `spec`: in the memory it has, if that is large enough and its own.
 void Fit(Tensor& tensor, const TensorSpec& spec, size_t capacity_bytes) {
-  const bool own = tensor.has_value() && tensor.buffer() != nullptr && tensor.buffer().use_count() == 1;
-  if (own) std::atomic_thread_fence(std::memory_order_acquire);  // after the reads of whoever let go last
+  const bool sole = IsSole(tensor);
   const size_t bytes = spec.shape.num_elements() * DTypeSize(spec.dtype);
-  if (own && tensor.spec() == spec) return;
-  if (own && tensor.buffer()->size() >= bytes) {
+  if (sole && tensor.spec() == spec) return;
+  if (sole && tensor.buffer()->size() >= bytes) {
     tensor = Tensor(spec, tensor.buffer(), 0);
   } else {
     tensor = Tensor(spec, std::make_shared<Buffer>(std::max(bytes, capacity_bytes)), 0);
