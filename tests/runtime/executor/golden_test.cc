@@ -45,7 +45,10 @@ class GoldenTest : public ::testing::TestWithParam<const char*> {
     }
   }
 
+  // Pooling picks the first of equals, and what differs in float64 may be equal in float32: the gradient then takes
+  // another way. The reference's own float32 run leaves float64 by just as much (float32_deviation) as ours.
   void CheckFinal(const nlohmann::json& golden) {
+    const double tolerance = golden["model"] == "cnn" ? 1e-3 : 1e-4;
     for (const auto& [name, want] : golden["final"].items()) {
       COHORT_ASSERT_OK_AND_ASSIGN(Variable * variable, store_.Find({name, ""}));
       COHORT_ASSERT_OK_AND_ASSIGN(const Tensor value, variable->Snapshot());
@@ -55,7 +58,7 @@ class GoldenTest : public ::testing::TestWithParam<const char*> {
         squares += static_cast<double>(x) * x;
       }
       const double l2 = want["l2"];
-      EXPECT_NEAR(sum, want["sum"].get<double>(), 1e-4 * std::max(l2, 1.0)) << name;
+      EXPECT_NEAR(sum, want["sum"].get<double>(), tolerance * std::max(l2, 1.0)) << name;
       EXPECT_NEAR(std::sqrt(squares), l2, 1e-4 * std::max(l2, 1.0)) << name;
       for (size_t i = 0; i < want["first4"].size(); ++i) {
         EXPECT_NEAR(value.values<float>()[i], want["first4"][i].get<double>(), 1e-4) << name << " element " << i;
