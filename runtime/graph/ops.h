@@ -9,6 +9,8 @@
 #include "runtime/graph/builder.h"
 
 // Ops as functions on Values, for tracing. Names and meanings are TensorFlow's; errors stick to the builder.
+// The order of nodes is the order of calls, and C++ leaves the order of a call's arguments open: where graphs must be
+// equal across compilers, give what adds nodes a name first.
 namespace cohort {
 
 // --- constants and structure

@@ -114,14 +114,25 @@ Gradients TransposeGradient(const GradientContext& c) {
 
 Gradients BroadcastGradient(const GradientContext& c) { return std::vector<Value>{SumLike(c.dy(), c.inputs[0]), {}}; }
 
+// A constant, whatever the input's elements are.
+Gradients NoGradient(const GradientContext&) { return std::vector<Value>{{}}; }
+
 constexpr OpDef kOps[] = {
     {.name = "Reshape", .inputs = "AI", .shape = ReshapeShape, .gradient = ReshapeGradient},
     {.name = "Transpose", .inputs = "AI", .shape = TransposeShape, .gradient = TransposeGradient},
     {.name = "BroadcastTo", .inputs = "AI", .shape = BroadcastToShape, .gradient = BroadcastGradient},
     // Not TensorFlow's: BroadcastTo(input, Shape(like)), so that shapes need no tensors at run time.
     {.name = "BroadcastLike", .inputs = "AA", .shape = BroadcastLikeShape, .gradient = BroadcastGradient},
-    {.name = "OnesLike", .inputs = "T", .type = TypeClass::kNumberOrBool, .shape = LikeFirstInput},
-    {.name = "ZerosLike", .inputs = "T", .type = TypeClass::kNumberOrBool, .shape = LikeFirstInput},
+    {.name = "OnesLike",
+     .inputs = "T",
+     .type = TypeClass::kNumberOrBool,
+     .shape = LikeFirstInput,
+     .gradient = NoGradient},
+    {.name = "ZerosLike",
+     .inputs = "T",
+     .type = TypeClass::kNumberOrBool,
+     .shape = LikeFirstInput,
+     .gradient = NoGradient},
     {.name = "Size", .inputs = "A", .attributes = "out_type:dtype?", .shape = SizeShape},
 };
 

@@ -81,7 +81,9 @@ Gradients MeanGradient(const GradientContext& c) {
   const DType dtype = c.dy().dtype();
   const Value& x = c.inputs[0];
   const Value& y = c.outputs[0];
-  const Value count = Cast(Size(x, DType::kI64), dtype) / Cast(Size(y, DType::kI64), dtype);
+  const Value size_x = Cast(Size(x, DType::kI64), dtype);
+  const Value size_y = Cast(Size(y, DType::kI64), dtype);
+  const Value count = size_x / size_y;
   COHORT_ASSIGN_OR_RETURN(const Value dx, Spread(c, c.dy() / count));
   return std::vector<Value>{dx, {}};
 }
