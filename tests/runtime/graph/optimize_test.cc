@@ -69,6 +69,37 @@ TEST(OptimizeTest, BypassesIdentities) {
   EXPECT_THAT(OpsOf(g), ElementsAre("Placeholder", "Neg"));
 }
 
+// One step of a perceptron: what stays is what an author would write by hand, and it computes the same.
+TEST(OptimizeTest, TrainingStepHasNoNeedlessNodes) {
+  FunctionBuilder b("train");
+  const Value x = b.AddParameter("x", {DType::kF64, {Shape::kUnknown, 2}});
+  const Value labels = b.AddParameter("labels", {DType::kI64, {Shape::kUnknown}});
+  const Value w = b.Variable("w", {DType::kF64, {2, 3}}), bias = b.Variable("b", {DType::kF64, {3}});
+  const Value product = MatMul(x, ReadVariable(w));
+  const Value hidden = Relu(BiasAdd(product, ReadVariable(bias)));
+  const Value loss = Sum(SparseSoftmaxCrossEntropyWithLogits(hidden, labels).loss);
+  COHORT_ASSERT_OK_AND_ASSIGN(const auto gradients, Gradients(b, loss, {w, bias}));
+  ApplyGradient(w, gradients[0], {{"optimizer", std::string("sgd")}});
+  ApplyGradient(bias, gradients[1], {{"optimizer", std::string("sgd")}});
+  b.AddResult("loss", loss, ResultRole::kLossSum);
+  COHORT_ASSERT_OK_AND_ASSIGN(const Function f, b.Finish());
+  COHORT_ASSERT_OK_AND_ASSIGN(const Function g, Optimize(f));
+  EXPECT_THAT(OpsOf(g),
+              ElementsAre("Placeholder", "Placeholder", "VarHandleOp", "VarHandleOp", "ReadVariableOp", "MatMul",
+                          "ReadVariableOp", "BiasAdd", "Relu", "SparseSoftmaxCrossEntropyWithLogits", "Const", "Sum",
+                          "ReluGrad", "BiasAddGrad", "MatMul", "ApplyGradient", "ApplyGradient"));
+  ReferenceInterpreter before, after;
+  before.variables["w"] = Tensor::Of<double>({2, 3}, {1, -2, 3, 0.5, 0.25, -1});
+  before.variables["b"] = Tensor::Of<double>({3}, {0.5, 1, 0});
+  after.variables = before.variables;
+  const std::vector<Tensor> batch = {Tensor::Of<double>({2, 2}, {1, 2, -1, 3}), Tensor::Of<int64_t>({2}, {2, 0})};
+  COHORT_ASSERT_OK_AND_ASSIGN(const auto loss_before, before.Run(f, batch));
+  COHORT_ASSERT_OK_AND_ASSIGN(const auto loss_after, after.Run(g, batch));
+  EXPECT_TRUE(loss_before[0].BitwiseEquals(loss_after[0]));
+  ASSERT_EQ(before.gradients.size(), 2u);
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(before.gradients[i].second.BitwiseEquals(after.gradients[i].second));
+}
+
 TEST(SpecializeTest, InfersKnownBatches) {
   FunctionBuilder b("f");
   const Value x = b.AddParameter("x", {DType::kF32, {Shape::kUnknown, 4}});
