@@ -1,0 +1,48 @@
+#include "worker/follower_threads.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace cohort {
+
+FollowerThreads::~FollowerThreads() {
+  std::list<Follower> left;
+  {
+    MutexLock lock(&mu_);
+    const auto done = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+      for (const Follower& follower : followers_) {
+        if (!follower.done) return false;
+      }
+      return true;
+    };
+    mu_.AwaitWithDeadline(done, absl::InfiniteFuture());  // whoever owns this has ended what they follow
+    left.swap(followers_);
+  }
+  for (Follower& follower : left) follower.thread.Join();
+}
+
+absl::Status FollowerThreads::Start(std::function<void()> body) {
+  std::list<Follower> finished;
+  {
+    MutexLock lock(&mu_);
+    for (auto it = followers_.begin(); it != followers_.end();) {
+      const auto next = std::next(it);
+      if (it->done) finished.splice(finished.end(), followers_, it);
+      it = next;
+    }
+    if (static_cast<int>(followers_.size()) >= max_) {
+      return absl::ResourceExhaustedError(absl::StrCat("the leader has ", max_, " followers already"));
+    }
+    Follower& follower = followers_.emplace_back();
+    follower.thread = Thread("follower", [this, &follower, body = std::move(body)] {
+      body();
+      MutexLock ended(&mu_);
+      follower.done = true;
+    });
+  }
+  for (Follower& follower : finished) follower.thread.Join();
+  return absl::OkStatus();
+}
+
+}  // namespace cohort
