@@ -1,6 +1,9 @@
 #include "runtime/collective/group.h"
 
+#include <tuple>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace cohort {
 
@@ -21,6 +24,36 @@ absl::Status Validate(const GroupSpec& spec) {
                                                    " ranks of the group of ", spec.id.ToString()));
   }
   return absl::OkStatus();
+}
+
+FirstCause Blame(const GroupMember& member) {
+  FirstCause cause;
+  cause.task = member.task;
+  cause.address = member.address;
+  cause.incarnation = member.incarnation;
+  return cause;
+}
+
+absl::Status NotComplete(const GroupSpec& spec, const std::vector<bool>& arrived) {
+  std::vector<std::string> missing;
+  FirstCause cause;
+  for (size_t r = 0; r < spec.members.size(); ++r) {
+    const GroupMember& member = spec.members[r];
+    if (arrived[r]) {
+      cause.arrived.push_back(member.task);
+      continue;
+    }
+    if (missing.empty())
+      std::tie(cause.task, cause.address, cause.incarnation) =
+          std::tie(member.task, member.address, member.incarnation);
+    cause.missing.push_back(member.task);
+    missing.push_back(member.ToString());
+  }
+  cause.name = "join";
+  absl::Status status = absl::DeadlineExceededError(absl::StrCat(
+      "the group of ", spec.id.ToString(), " did not come together in time; missing: ", absl::StrJoin(missing, ", ")));
+  SetFirstCause(status, cause);
+  return status;
 }
 
 }  // namespace cohort

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "runtime/base/first_cause.h"
 #include "runtime/base/task_id.h"
 
 namespace cohort {
@@ -42,6 +43,12 @@ struct GroupSpec {
 
 // InvalidArgument: no members, or a rank outside of them.
 absl::Status Validate(const GroupSpec& spec);
+
+// Begins a FirstCause that blames `member`.
+FirstCause Blame(const GroupMember& member);
+
+// DeadlineExceeded for a group that did not come together: names the ranks that have not `arrived`.
+absl::Status NotComplete(const GroupSpec& spec, const std::vector<bool>& arrived);
 
 }  // namespace cohort
 

@@ -33,8 +33,8 @@ class Transport {
   virtual absl::StatusOr<Frame> Receive(int from, absl::Time deadline) = 0;
   // Waits until all memory lent by Send is free again, in a failed group too.
   virtual absl::Status Flush(absl::Time deadline) = 0;
-  // Fails the group, here and on the other ranks. Does not block. From any thread.
-  virtual void Abort(absl::Status reason) = 0;
+  // Fails the group, here and on the other ranks; returns the reason that won. Does not block. From any thread.
+  virtual absl::Status Abort(absl::Status reason) = 0;
 
   // Number of the latest collective of which a frame has come from `from`, whether received or still waiting.
   virtual int64_t latest_seq(int from) const = 0;

@@ -22,7 +22,7 @@ class InProcessHub {
   static absl::StatusOr<std::unique_ptr<Transport>> Attach(std::shared_ptr<InProcessHub> hub, int rank);
   // Waits until all ranks are attached. DeadlineExceeded: names those that are not.
   absl::Status AwaitAll(absl::Time deadline);
-  void Abort(absl::Status reason);
+  absl::Status Abort(absl::Status reason);  // the reason that won
   const GroupSpec& group() const { return group_; }
   // Whether a rank can still join: neither failed nor left by anybody.
   bool open();

@@ -1,0 +1,66 @@
+#include "runtime/collective/grpc/grpc_transport.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/check.h"
+#include "runtime/base/status_macros.h"
+#include "runtime/collective/grpc/hello.h"
+
+namespace cohort {
+namespace {
+
+constexpr absl::Duration kGoodbye = absl::Seconds(5);
+constexpr absl::Duration kCancelled = absl::Seconds(60);  // takes microseconds: gRPC asks nobody
+
+}  // namespace
+
+GrpcTransport::GrpcTransport(std::shared_ptr<GrpcGroup> group, std::function<void()> on_end)
+    : group_(std::move(group)), on_end_(std::move(on_end)), ledger_(std::make_shared<LendingLedger>()) {}
+
+GrpcTransport::~GrpcTransport() {
+  if (!group_->failed()) {
+    for (const auto& stream : outgoing_) {
+      if (stream != nullptr) stream->Send(EncodeGoodbye());
+    }
+    group_->AwaitOutgoingEnd(absl::Now() + kGoodbye);
+  }
+  group_->Leave();
+  Cancel();
+  COHORT_CHECK(group_->AwaitOutgoingEnd(absl::Now() + kCancelled), "a cancelled stream did not end");
+  outgoing_.clear();
+  on_end_();
+}
+
+void GrpcTransport::Dial(const std::function<std::shared_ptr<grpc::Channel>(const std::string& address)>& make_channel,
+                         const ExchangeOptions& options) {
+  const GroupSpec& spec = group_->spec();
+  outgoing_.resize(spec.members.size());
+  for (int to = 0; to < static_cast<int>(spec.members.size()); ++to) {
+    if (to == spec.rank) continue;
+    outgoing_[to] = std::make_unique<OutgoingStream>(group_, to, make_channel(spec.members[to].address));
+    outgoing_[to]->Start(EncodeHello(spec, to, options));
+  }
+}
+
+absl::Status GrpcTransport::Send(int to, const FrameHeader& header, absl::string_view name, absl::string_view payload) {
+  COHORT_RETURN_IF_ERROR(group_->CheckSend(to));
+  const bool lend = payload.size() > kCopyBytes;
+  outgoing_[to]->Send(EncodeFrame(header, name, payload, lend ? ledger_ : nullptr));
+  bytes_sent_.fetch_add(static_cast<int64_t>(payload.size()), std::memory_order_relaxed);
+  return absl::OkStatus();
+}
+
+absl::Status GrpcTransport::Flush(absl::Time deadline) {
+  if (group_->failed()) Cancel();  // what is still queued is dropped
+  if (ledger_->AwaitNone(deadline)) return absl::OkStatus();
+  return absl::DeadlineExceededError("what was sent is not read by the peers");
+}
+
+void GrpcTransport::Cancel() {
+  for (const auto& stream : outgoing_) {
+    if (stream != nullptr) stream->Cancel();
+  }
+}
+
+}  // namespace cohort
