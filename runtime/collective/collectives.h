@@ -18,6 +18,7 @@ class Collectives {
   virtual ~Collectives() = default;
 
   // Waits until all ranks of the group have joined. Ends the older epochs of the same session and group (Aborted).
+  // After a failure, or while a rank is still in it, the next attempt needs another id.
   //   DeadlineExceeded: names the ranks that did not join; FirstCause blames the first.
   //   Unavailable: a member went away.  Aborted: a member lives another life than the spec says, or has joined a newer
   //   epoch, or AbortGroup.  AlreadyExists: this rank is there already.

@@ -7,6 +7,7 @@
 #include <grpcpp/support/server_callback.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <utility>
 #include <vector>
@@ -55,7 +56,11 @@ class GroupTable final : public IncomingStream::Door {
   Mutex mu_;
   std::map<Key, std::shared_ptr<GrpcGroup>> groups_ ABSL_GUARDED_BY(mu_);
   std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mu_);
+  // Why the latest groups failed, for peers that knock late.
+  std::deque<std::pair<Key, absl::Status>> failed_ ABSL_GUARDED_BY(mu_);
 };
+
+constexpr size_t kMaxFailed = 64;
 
 bool OlderEpoch(const GroupId& a, const GroupId& b) {
   return a.session == b.session && a.group == b.group && a.epoch < b.epoch;
@@ -99,6 +104,9 @@ absl::Status GroupTable::Add(const std::shared_ptr<GrpcGroup>& group) {
       return absl::AlreadyExistsError(
           absl::StrCat("rank ", spec.rank, " of the group of ", spec.id.ToString(), " has joined already"));
     }
+    for (auto it = failed_.begin(); it != failed_.end();) {
+      it = it->first == Key(spec.id, spec.rank) ? failed_.erase(it) : it + 1;  // a new attempt
+    }
     for (const auto& [key, other] : groups_) {
       if (OlderEpoch(key.first, spec.id)) old_groups.push_back(other);
     }
@@ -112,9 +120,15 @@ absl::Status GroupTable::Add(const std::shared_ptr<GrpcGroup>& group) {
 }
 
 void GroupTable::Remove(const std::shared_ptr<GrpcGroup>& group) {
+  const Key key(group->spec().id, group->spec().rank);
+  absl::Status failure = group->failure();
   MutexLock lock(&mu_);
-  const auto it = groups_.find(Key(group->spec().id, group->spec().rank));
-  if (it != groups_.end() && it->second == group) groups_.erase(it);
+  const auto it = groups_.find(key);
+  if (it == groups_.end() || it->second != group) return;
+  groups_.erase(it);
+  if (failure.ok()) return;
+  if (failed_.size() == kMaxFailed) failed_.pop_front();
+  failed_.emplace_back(key, std::move(failure));
 }
 
 void GroupTable::AbortGroup(const GroupId& id, const absl::Status& reason) {
@@ -144,6 +158,9 @@ void GroupTable::OnHello(const std::shared_ptr<IncomingStream>& stream, const gr
     fine = CheckEpoch(waiting.hello.id);
     const auto it = groups_.find(Key(waiting.hello.id, waiting.hello.to));
     if (it != groups_.end()) group = it->second;
+    for (const auto& [key, reason] : failed_) {
+      if (fine.ok() && key == Key(waiting.hello.id, waiting.hello.to)) fine = reason;
+    }
     if (fine.ok() && group == nullptr) {
       waiting_.push_back(std::move(waiting));  // its caller's patience is the deadline
       return;

@@ -93,11 +93,17 @@ void GrpcGroup::Leave() {
   {
     MutexLock lock(&mu_);
     if (!failure_.ok()) return;
+    left_ = true;
     failure_ = absl::CancelledError(absl::StrCat("left the group of ", spec_.id.ToString()));
     failed_.store(true, std::memory_order_release);
     for (Peer& peer : peers_) dropped.push_back(std::move(peer.frames));
   }
   for (const auto& stream : TakeIncoming()) stream->End(absl::OkStatus());
+}
+
+absl::Status GrpcGroup::failure() const {
+  MutexLock lock(&mu_);
+  return left_ ? absl::OkStatus() : failure_;
 }
 
 std::vector<std::shared_ptr<IncomingStream>> GrpcGroup::TakeIncoming() {

@@ -55,8 +55,10 @@ class GrpcGroup {
   // Waits until no stream to a peer is under way.
   bool AwaitOutgoingEnd(absl::Time deadline);
   void OnOutgoingStart(int to);
-  // Ends the streams from the peers in peace.
+  // Ends the streams from the peers in peace, unless the group has failed.
   void Leave();
+  // The first failure; ok if there is none or the group was left in peace.
+  absl::Status failure() const;
   bool failed() const { return failed_.load(std::memory_order_acquire); }
 
  private:
@@ -81,6 +83,7 @@ class GrpcGroup {
   const size_t max_waiting_bytes_;  // of one peer
   mutable Mutex mu_;
   absl::Status failure_ ABSL_GUARDED_BY(mu_);
+  bool left_ ABSL_GUARDED_BY(mu_) = false;  // by Leave, which is no failure
   std::vector<Peer> peers_ ABSL_GUARDED_BY(mu_);
   std::atomic<bool> failed_{false};
   std::vector<std::atomic<int64_t>> waiting_;  // frames of each peer, for spinning

@@ -26,9 +26,7 @@ GrpcTransport::~GrpcTransport() {
     group_->AwaitOutgoingEnd(absl::Now() + kGoodbye);
   }
   group_->Leave();
-  Cancel();
-  COHORT_CHECK(group_->AwaitOutgoingEnd(absl::Now() + kCancelled), "a cancelled stream did not end");
-  outgoing_.clear();
+  EndOutgoing();
   on_end_();
 }
 
@@ -52,15 +50,18 @@ absl::Status GrpcTransport::Send(int to, const FrameHeader& header, absl::string
 }
 
 absl::Status GrpcTransport::Flush(absl::Time deadline) {
-  if (group_->failed()) Cancel();  // what is still queued is dropped
+  // gRPC keeps what waits for the peer's window until the call itself is freed.
+  if (group_->failed()) EndOutgoing();
   if (ledger_->AwaitNone(deadline)) return absl::OkStatus();
   return absl::DeadlineExceededError("what was sent is not read by the peers");
 }
 
-void GrpcTransport::Cancel() {
+void GrpcTransport::EndOutgoing() {
   for (const auto& stream : outgoing_) {
     if (stream != nullptr) stream->Cancel();
   }
+  COHORT_CHECK(group_->AwaitOutgoingEnd(absl::Now() + kCancelled), "a cancelled stream did not end");
+  outgoing_.clear();
 }
 
 }  // namespace cohort

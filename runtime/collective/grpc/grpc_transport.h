@@ -36,12 +36,13 @@ class GrpcTransport final : public Transport {
   int64_t bytes_sent() const override { return bytes_sent_.load(std::memory_order_relaxed); }
 
  private:
-  void Cancel();
+  // Of a group that has failed or is left: nothing will be sent any more.
+  void EndOutgoing();
 
   const std::shared_ptr<GrpcGroup> group_;  // shared with the streams, which gRPC ends when it likes
   const std::function<void()> on_end_;
   const std::shared_ptr<LendingLedger> ledger_;
-  std::vector<std::unique_ptr<OutgoingStream>> outgoing_;  // by rank; our own is empty
+  std::vector<std::unique_ptr<OutgoingStream>> outgoing_;  // by rank, our own is empty; none after a failure
   std::atomic<int64_t> bytes_sent_{0};
 };
 
