@@ -33,6 +33,12 @@ std::optional<absl::Status> JobRun::ended() const {
   return ended_;
 }
 
+bool JobRun::WaitEnded(absl::Time deadline) const {
+  MutexLock lock(&mu_);
+  const auto has_ended = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return ended_.has_value(); };
+  return mu_.AwaitWithDeadline(has_ended, deadline);
+}
+
 void JobRun::AddFollower() {
   MutexLock lock(&mu_);
   ++followers_;

@@ -31,6 +31,7 @@ class JobRun {
   size_t event_count() const;
   // nullopt while the job lives.
   std::optional<absl::Status> ended() const;
+  bool WaitEnded(absl::Time deadline) const;
 
   void AddFollower();
   void RemoveFollower(absl::Time now);

@@ -373,4 +373,11 @@ bool Leader::busy() const {
   return false;
 }
 
+bool Leader::WaitIdle(absl::Time deadline) {
+  for (const std::shared_ptr<JobRun>& run : Runs()) {
+    if (!run->WaitEnded(deadline)) return false;
+  }
+  return true;
+}
+
 }  // namespace cohort

@@ -62,6 +62,8 @@ class Leader final : public JobControl {
   void Close(const absl::Status& reason);
   // Whether a job runs or waits.
   bool busy() const;
+  // Whether none does at the deadline.
+  bool WaitIdle(absl::Time deadline);
 
  private:
   CoordinationOptions MakeCoordinationOptions();

@@ -1,5 +1,6 @@
 #include "worker/worker.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -79,15 +80,22 @@ void Worker::Post(uint64_t session, Done<T> done, Work work) {
   });
 }
 
+absl::Status Worker::Add(const std::shared_ptr<Entry>& entry) {
+  MutexLock lock(&mu_);
+  if (entry->spec.epoch < epoch_) {
+    return absl::AbortedError(absl::StrCat(environment_.self.task.ToString(), ": a session of epoch ",
+                                           entry->spec.epoch, ", but the cluster is at epoch ", epoch_));
+  }
+  if (sessions_.emplace(entry->spec.session, entry).second) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      absl::StrCat(environment_.self.task.ToString(), " has a session ", entry->spec.session, " already"));
+}
+
 void Worker::OpenSession(const SessionSpec& spec, absl::Time deadline, Done<OpenedSession> done) {
   auto entry = std::make_shared<Entry>(spec, environment_);
-  {
-    MutexLock lock(&mu_);
-    if (!sessions_.emplace(spec.session, entry).second) {
-      done(absl::AlreadyExistsError(
-          absl::StrCat(environment_.self.task.ToString(), " has a session ", spec.session, " already")));
-      return;
-    }
+  if (absl::Status status = Add(entry); !status.ok()) {
+    done(std::move(status));
+    return;
   }
   entry->thread->Post([this, entry, deadline, done = std::move(done)] {
     absl::StatusOr<std::unique_ptr<WorkerSession>> session = entry->Closed();
@@ -175,16 +183,54 @@ void Worker::Retire(std::shared_ptr<Entry> entry, const absl::Status& reason, Do
   reaper_.Post([entry = std::move(entry)] { entry->thread.reset(); });
 }
 
-void Worker::CloseAllSessions(const absl::Status& reason) {
-  std::map<uint64_t, std::shared_ptr<Entry>> sessions;
+void Worker::SetEpoch(int64_t epoch) {
+  MutexLock lock(&mu_);
+  epoch_ = epoch;
+}
+
+void Worker::CloseSessionsIf(absl::FunctionRef<bool(const SessionSpec&)> condition, const absl::Status& reason) {
+  std::vector<std::shared_ptr<Entry>> closed;
   {
     MutexLock lock(&mu_);
-    sessions.swap(sessions_);
+    for (auto it = sessions_.begin(); it != sessions_.end();) {
+      if (!condition(it->second->spec)) {
+        ++it;
+        continue;
+      }
+      closed.push_back(std::move(it->second));
+      it = sessions_.erase(it);
+    }
   }
-  for (auto& [id, entry] : sessions) {
-    LogWarn("worker", absl::StrCat("session ", id, " is dropped: ", reason.message()));
+  for (std::shared_ptr<Entry>& entry : closed) {
+    LogWarn("worker", absl::StrCat("session ", entry->spec.session, " is dropped: ", reason.message()));
     Retire(std::move(entry), reason, [](const absl::StatusOr<bool>&) {});
   }
+}
+
+void Worker::CloseAllSessions(const absl::Status& reason) {
+  CloseSessionsIf([](const SessionSpec&) { return true; }, reason);
+}
+
+void Worker::CloseSessionsWith(const TaskId& task, const absl::Status& reason) {
+  const auto has = [&task](const std::vector<TaskAddress>& tasks) {
+    return std::any_of(tasks.begin(), tasks.end(), [&](const TaskAddress& t) { return t.task == task; });
+  };
+  CloseSessionsIf([&](const SessionSpec& spec) { return has(spec.group) || has(spec.parameter_servers); }, reason);
+}
+
+void Worker::RequestStopAll() {
+  std::vector<uint64_t> ids;
+  {
+    MutexLock lock(&mu_);
+    for (const auto& [id, entry] : sessions_) ids.push_back(id);
+  }
+  for (const uint64_t id : ids) RequestStop(id, absl::InfiniteFuture(), [](const absl::StatusOr<bool>&) {});
+}
+
+bool Worker::WaitIdle(absl::Time deadline) {
+  MutexLock lock(&mu_);
+  const auto idle = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return sessions_.empty(); };
+  return mu_.AwaitWithDeadline(idle, deadline);
 }
 
 size_t Worker::session_count() const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/thread_pool.h"
@@ -35,8 +36,14 @@ class Worker final : public WorkerLink {
   void Summarize(uint64_t session, absl::Time deadline, Done<WorkerSummary> done) override;
   void CloseSession(uint64_t session, absl::Status reason, absl::Time deadline, Done<bool> done) override;
 
-  // Ends every session with `reason` (a peer was lost, the leader changed, shutdown). Does not wait.
+  // Sessions of older epochs than the cluster's are refused from now on (Aborted); those that are open go on.
+  void SetEpoch(int64_t epoch);
+  // Ends every session with `reason` (the leader was lost, shutdown), or those that `task` takes part in. Do not wait.
   void CloseAllSessions(const absl::Status& reason);
+  void CloseSessionsWith(const TaskId& task, const absl::Status& reason);
+  // As RequestStop, for every session. WaitIdle: whether no session is left at the deadline.
+  void RequestStopAll();
+  bool WaitIdle(absl::Time deadline);
   int64_t last_step() const { return last_step_; }    // of any session
   int64_t bytes_sent() const { return bytes_sent_; }  // of all sessions
   size_t session_count() const;
@@ -46,6 +53,8 @@ class Worker final : public WorkerLink {
 
   Worker(SessionEnvironment environment, WorkerOptions options);
   std::shared_ptr<Entry> Find(uint64_t session) const;
+  absl::Status Add(const std::shared_ptr<Entry>& entry);
+  void CloseSessionsIf(absl::FunctionRef<bool(const SessionSpec&)> condition, const absl::Status& reason);
   absl::Status NoSession(uint64_t session) const;
   // Runs `work` on the session's thread and answers what it returns; NotFound without such a session.
   template <typename T, typename Work>
@@ -60,6 +69,7 @@ class Worker final : public WorkerLink {
   std::atomic<int64_t> bytes_sent_ = 0;
 
   mutable Mutex mu_;
+  int64_t epoch_ ABSL_GUARDED_BY(mu_) = 0;
   std::map<uint64_t, std::shared_ptr<Entry>> sessions_ ABSL_GUARDED_BY(mu_);
   // Joins the threads of closed sessions: a session's thread cannot join itself. Last, so that it is destroyed first.
   ThreadPool reaper_;

@@ -12,6 +12,11 @@ void DaemonState::SetFormed() {
   formed_ = true;
 }
 
+void DaemonState::SetMissing(std::string tasks) {
+  MutexLock lock(&mu_);
+  missing_ = std::move(tasks);
+}
+
 void DaemonState::Stop(StopReason reason) {
   MutexLock lock(&mu_);
   if (!reason_.has_value()) reason_ = std::move(reason);
@@ -34,6 +39,16 @@ StopReason DaemonState::WaitStop() {
 std::optional<StopReason> DaemonState::stop_reason() const {
   MutexLock lock(&mu_);
   return reason_;
+}
+
+bool DaemonState::formed() const {
+  MutexLock lock(&mu_);
+  return formed_;
+}
+
+std::string DaemonState::missing() const {
+  MutexLock lock(&mu_);
+  return missing_;
 }
 
 int ExitCodeOf(const StopReason& reason, bool busy) {

@@ -28,6 +28,7 @@ struct StopReason {
 class DaemonState {
  public:
   void SetFormed();
+  void SetMissing(std::string tasks);  // for messages
   // The first reason wins.
   void Stop(StopReason reason);
 
@@ -35,10 +36,13 @@ class DaemonState {
   bool WaitFormed(absl::Time deadline);
   StopReason WaitStop();
   std::optional<StopReason> stop_reason() const;
+  bool formed() const;
+  std::string missing() const;
 
  private:
   mutable Mutex mu_;
   bool formed_ ABSL_GUARDED_BY(mu_) = false;
+  std::string missing_ ABSL_GUARDED_BY(mu_);
   std::optional<StopReason> reason_ ABSL_GUARDED_BY(mu_);
 };
 
