@@ -150,9 +150,8 @@ class PsService final : public Sessions {
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakePsService(PsLink& sessions, ParameterServer& variables, CallChecker check,
-                                             Executor& executor) {
-  return std::make_unique<PsService>(sessions, variables, std::move(check), executor);
+ServicePtr MakePsService(PsLink& sessions, ParameterServer& variables, CallChecker check, Executor& executor) {
+  return ServicePtr(new PsService(sessions, variables, std::move(check), executor));
 }
 
 }  // namespace cohort

@@ -174,8 +174,8 @@ class WorkerService final : public wire::WorkerService::CallbackService {
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeWorkerService(WorkerLink& worker, CallChecker check) {
-  return std::make_unique<WorkerService>(worker, std::move(check));
+ServicePtr MakeWorkerService(WorkerLink& worker, CallChecker check) {
+  return ServicePtr(new WorkerService(worker, std::move(check)));
 }
 
 }  // namespace cohort

@@ -5,16 +5,13 @@
 
 #include "runtime/driver/worker_link.h"
 #include "runtime/rpc/call_context.h"
-
-namespace grpc {
-class Service;
-}  // namespace grpc
+#include "runtime/rpc/service_ptr.h"
 
 namespace cohort {
 
 // The gRPC face of a worker: decodes, checks each call with `check`, calls `worker`, encodes. Outlives its server and
 // is outlived by `worker`. A run of steps goes on when the stream that asked for it breaks: who runs a session ends it.
-std::unique_ptr<grpc::Service> MakeWorkerService(WorkerLink& worker, CallChecker check);
+ServicePtr MakeWorkerService(WorkerLink& worker, CallChecker check);
 
 }  // namespace cohort
 

@@ -29,8 +29,8 @@ class ClusterService final : public wire::ClusterService::CallbackService {
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeClusterService(TaskAddress self, std::function<TaskAddress()> leader) {
-  return std::make_unique<ClusterService>(std::move(self), std::move(leader));
+ServicePtr MakeClusterService(TaskAddress self, std::function<TaskAddress()> leader) {
+  return ServicePtr(new ClusterService(std::move(self), std::move(leader)));
 }
 
 }  // namespace cohort

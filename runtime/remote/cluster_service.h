@@ -5,16 +5,13 @@
 #include <memory>
 
 #include "runtime/driver/worker_link.h"
-
-namespace grpc {
-class Service;
-}  // namespace grpc
+#include "runtime/rpc/service_ptr.h"
 
 namespace cohort {
 
 // Tells clients which task leads, so that they may ask any task. `leader` is called on gRPC's threads and must not
 // block; its incarnation may be 0. For every daemon's server, which it outlives.
-std::unique_ptr<grpc::Service> MakeClusterService(TaskAddress self, std::function<TaskAddress()> leader);
+ServicePtr MakeClusterService(TaskAddress self, std::function<TaskAddress()> leader);
 
 }  // namespace cohort
 

@@ -196,6 +196,9 @@ class CoordinationClient::Core {
         return absl::OkStatus();
       case wire::AttendResponse::kJob: {
         COHORT_ASSIGN_OR_RETURN(JobRecord job, FromProto(response.job()));
+        Deliver([job](const CoordinationListener& to) {
+          if (to.on_job) to.on_job(job);
+        });
         KeepJob(std::move(job));
         return absl::OkStatus();
       }

@@ -33,7 +33,8 @@ struct CoordinationListener {
   std::function<void(const absl::Status&)> on_leader_lost;
   // The leader will not have this process (Membership::Join says why); it is not asked again.
   std::function<void(const absl::Status&)> on_refused;
-  std::function<void()> on_shutdown;  // the cluster is to end
+  std::function<void(const JobRecord&)> on_job;  // a job of the cluster, at first and whenever its state changes
+  std::function<void()> on_shutdown;             // the cluster is to end
 };
 
 // A member's side of the roster: joins the leader, sends heartbeats from a thread that does nothing else, reconnects,
