@@ -6,6 +6,9 @@
 // time is gathered into a packed buffer that stays in the first-level cache while it meets all rows of A; A is read
 // where it lies. If B is not transposed, the first block of rows copies the panel in passing.
 
+#ifndef COHORT_RUNTIME_KERNELS_CPU_GEMM_LOOPS_H_
+#define COHORT_RUNTIME_KERNELS_CPU_GEMM_LOOPS_H_
+
 #include "runtime/kernels/cpu/gemm.h"
 
 namespace cohort::cpu::COHORT_GEMM_ISA {
@@ -188,3 +191,5 @@ void Run(const Gemm& gemm) {
 }
 
 }  // namespace cohort::cpu::COHORT_GEMM_ISA
+
+#endif  // COHORT_RUNTIME_KERNELS_CPU_GEMM_LOOPS_H_
