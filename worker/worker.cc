@@ -98,8 +98,9 @@ void Worker::OpenSession(const SessionSpec& spec, absl::Time deadline, Done<Open
     return;
   }
   entry->thread->Post([this, entry, deadline, done = std::move(done)] {
-    absl::StatusOr<std::unique_ptr<WorkerSession>> session = entry->Closed();
-    if (entry->Closed().ok()) session = WorkerSession::Open(entry->spec, environment_, deadline);
+    const absl::Status closed = entry->Closed();
+    absl::StatusOr<std::unique_ptr<WorkerSession>> session =
+        closed.ok() ? WorkerSession::Open(entry->spec, environment_, deadline) : closed;
     if (!session.ok()) {
       done(session.status());
       CloseSession(entry->spec.session, session.status(), deadline, [](const absl::StatusOr<bool>&) {});

@@ -18,6 +18,7 @@
 #include "client/models/training_program.h"
 #include "runtime/base/exit_code.h"
 #include "runtime/base/file_system.h"
+#include "runtime/base/log.h"
 #include "runtime/base/signals.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/driver/job_result_json.h"
@@ -89,6 +90,7 @@ absl::Status FollowJob(JobControl& control, int64_t job, bool json, LossesFile& 
 }
 
 int SubmitAndFollow(const Program& program, const ClusterFlags& cluster_flags, const FollowFlags& flags) {
+  SetLogLevel(LogLevel::kWarn);  // of a cluster in this process: the progress line says the rest
   absl::StatusOr<std::unique_ptr<LossesFile>> losses = LossesFile::Open(flags.losses_file);
   if (!losses.ok()) return Fail(losses.status());
   if (flags.detach && cluster_flags.cluster.empty()) {
