@@ -195,10 +195,15 @@ absl::Status GrpcGroup::AwaitConnected(absl::Time deadline) {
 bool GrpcGroup::AwaitOutgoingEnd(absl::Time deadline) {
   MutexLock lock(&mu_);
   const auto ended = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    for (const Peer& peer : peers_) {
-      if (peer.sending) return false;
-    }
-    return true;
+    return std::none_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.sending; });
+  };
+  return mu_.AwaitWithDeadline(ended, deadline);
+}
+
+bool GrpcGroup::AwaitPeersEnd(absl::Time deadline) {
+  MutexLock lock(&mu_);
+  const auto ended = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return std::none_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.sending && peer.welcomed; });
   };
   return mu_.AwaitWithDeadline(ended, deadline);
 }

@@ -54,6 +54,8 @@ class GrpcGroup {
   absl::Status AwaitConnected(absl::Time deadline);
   // Waits until no stream to a peer is under way.
   bool AwaitOutgoingEnd(absl::Time deadline);
+  // The same for streams to peers that have joined: those end them when they learn that the group has failed.
+  bool AwaitPeersEnd(absl::Time deadline);
   void OnOutgoingStart(int to);
   // Ends the streams from the peers in peace, unless the group has failed.
   void Leave();

@@ -11,6 +11,9 @@ namespace cohort {
 namespace {
 
 constexpr absl::Duration kGoodbye = absl::Seconds(5);
+// A peer that has learned why the group failed ends our stream. Until all have, this process must not go: connections
+// that break while the reason is on its way would make it look like the culprit.
+constexpr absl::Duration kPeersKnow = absl::Seconds(1);
 constexpr absl::Duration kCancelled = absl::Seconds(60);  // takes microseconds: gRPC asks nobody
 
 }  // namespace
@@ -57,6 +60,7 @@ absl::Status GrpcTransport::Flush(absl::Time deadline) {
 }
 
 void GrpcTransport::EndOutgoing() {
+  group_->AwaitPeersEnd(absl::Now() + kPeersKnow);
   for (const auto& stream : outgoing_) {
     if (stream != nullptr) stream->Cancel();
   }
