@@ -70,7 +70,8 @@ class PsService final : public Sessions {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
     executor_.Post([=, this] {
       const absl::Status status = Push(*context, *request);
-      *response = grpc::ByteBuffer();  // an empty PushResponse is no bytes
+      const grpc::Slice empty;  // a PushResponse has no bytes; a buffer without a slice is not a message
+      *response = grpc::ByteBuffer(&empty, 1);
       reactor->Finish(ToGrpcStatus(status));
     });
     return reactor;

@@ -176,7 +176,8 @@ void Leader::RunJob(const JobRecord& record) {
   if (result.ok()) end.result = *result;
   LogJob(record.id, result.ok() ? absl::StrFormat("done after step %d: loss %.4f, accuracy %.4f", result->steps,
                                                   result->loss, result->accuracy)
-                                : absl::StrCat("ended: ", result.status().ToString()));
+                                : absl::StrCat("ended: ", absl::StatusCodeToString(result.status().code()), ": ",
+                                               result.status().message()));
   coordination_.jobs().Finish(record.id, result.status(), result.ok() ? JobResultToJson(*result) : "");
   if (const auto ended = coordination_.jobs().Get(record.id); ended.ok()) {
     end.info = ToJobInfo(*ended);

@@ -1,6 +1,7 @@
 #include "client/cli/cli_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -80,12 +81,6 @@ void AddRun(CLI::App& app, const char* name, const char* about, RunCommand& run)
   AddFollowFlags(verb, run.follow);
 }
 
-// Words after -- belong to somebody else.
-void AddRest(CLI::App& verb, const char* name, std::vector<std::string>& rest, const char* about) {
-  verb.add_option(name, rest, about)->expected(0, -1);
-  verb.positionals_at_end();
-}
-
 void AddLocal(CLI::App& app, LocalCommand& local) {
   CLI::App& verb = *app.add_subcommand("local", "start a cluster of daemons on this host");
   verb.add_option("--workers", local.workers)->check(CLI::Range(0, 512))->capture_default_str();
@@ -96,8 +91,7 @@ void AddLocal(CLI::App& app, LocalCommand& local) {
   verb.add_option("--daemon_flags", local.daemon_flags, "passed to every daemon: --daemon_flags=--log_level=debug")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  AddRest(verb, "COMMAND", local.command,
-          "after --: run with COHORT_CLUSTER set; the cluster ends with it. None: stay in the foreground");
+  verb.footer("-- COMMAND: run with COHORT_CLUSTER set; the cluster ends with it. None: stay in the foreground");
 }
 
 void AddLaunch(CLI::App& app, LaunchCommand& launch) {
@@ -105,7 +99,7 @@ void AddLaunch(CLI::App& app, LaunchCommand& launch) {
   verb.add_option("--daemon_flags", launch.daemon_flags, "passed to the daemon")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  AddRest(verb, "COMMAND", launch.command, "after --: train ... or run FILE, the same on every task");
+  verb.footer("-- COMMAND: train ... or run FILE, the same on every task");
 }
 
 void AddSmallVerbs(CLI::App& app, StatusCommand& status, JobsCommand& jobs, LogsCommand& logs, CancelCommand& cancel,
@@ -148,8 +142,15 @@ std::variant<CliCommand, int> ParseCommandLine(int argc, const char* const* argv
   AddRun(app, "run", "run a saved program and follow it", run);
   AddRun(app, "submit", "run a saved program detached", submit);
   AddSmallVerbs(app, status, jobs, logs, cancel, shutdown, check);
+  // What stands behind -- is another program's command line: none of ours to parse.
+  const char* const* const end =
+      std::find_if(argv, argv + argc, [](const char* word) { return std::string(word) == "--"; });
+  local.command = launch.command = {std::min(end + 1, argv + argc), argv + argc};
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(end - argv), argv);
+    if (end != argv + argc && !app.got_subcommand("local") && !app.got_subcommand("launch")) {
+      throw CLI::ExtrasError({"--"});
+    }
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
