@@ -68,6 +68,10 @@ ShardSession::Worker* ShardSession::FindWorker(const TaskId& worker) {
 absl::Status ShardSession::Push(const TaskId& worker, const ParameterClient::Update& update,
                                 absl::Span<const ParameterServer::Gradient> gradients) {
   // Everything is looked at before anything is applied: a push happens whole or not at all.
+  if (update.worker_step < 1 || update.examples < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("a push of step ", update.worker_step, " with ", update.examples,
+                                                   " examples: steps count from 1, examples from 0"));
+  }
   for (const ParameterServer::Gradient& gradient : gradients) COHORT_RETURN_IF_ERROR(Check(gradient));
   Worker* const sender = FindWorker(worker);
   MutexLock lock(&sender->mu);

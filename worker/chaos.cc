@@ -5,14 +5,18 @@
 
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "runtime/base/log.h"
 
 namespace cohort {
 namespace {
+
+constexpr absl::Duration kMaxDelay = absl::Hours(1);
 
 absl::Status BadForm(absl::string_view text) {
   return absl::InvalidArgumentError(absl::StrCat("--chaos='", text,
@@ -24,20 +28,23 @@ absl::StatusOr<Chaos::Event> ParseEvent(absl::string_view text) {
   const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(text, absl::MaxSplits(':', 1));
   const std::pair<absl::string_view, absl::string_view> where = absl::StrSplit(parts.second, absl::MaxSplits('@', 1));
   const std::pair<absl::string_view, absl::string_view> action = absl::StrSplit(parts.first, absl::MaxSplits('=', 1));
+  const bool has_time = absl::StrContains(parts.first, '=');
   Chaos::Event event;
-  if (action.first == "kill") {
+  if (action.first == "kill" && !has_time) {
     event.kind = Chaos::Event::Kind::kKill;
-  } else if (action.first == "stop") {
+  } else if (action.first == "stop" && !has_time) {
     event.kind = Chaos::Event::Kind::kStop;
   } else if (action.first == "delay") {
     event.kind = Chaos::Event::Kind::kDelay;
-    if (!action.second.empty() && !absl::ParseDuration(action.second, &event.delay)) return BadForm(text);
+    if (has_time && !absl::ParseDuration(action.second, &event.delay)) return BadForm(text);
+    if (event.delay < absl::ZeroDuration() || event.delay > kMaxDelay) return BadForm(text);
   } else {
     return BadForm(text);
   }
   absl::string_view step = where.second;
   const absl::StatusOr<TaskId> task = ParseTaskId(where.first);
   if (!task.ok() || !absl::ConsumePrefix(&step, "step=") || !absl::SimpleAtoi(step, &event.step)) return BadForm(text);
+  if (event.step < 1) return BadForm(text);
   event.task = *task;
   return event;
 }

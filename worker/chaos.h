@@ -14,7 +14,7 @@ namespace cohort {
 // Trouble on purpose, for tests: what `--chaos` asks of a daemon. Off unless asked.
 //   kill:/job:worker/task:1@step=7         SIGKILL to itself before its step 7
 //   stop:/job:worker/task:1@step=7         SIGSTOP: alive for the kernel, silent for everybody else
-//   delay=2s:/job:worker/task:1@step=7     the step begins 2 s late (1 s if no time is given)
+//   delay=2s:/job:worker/task:1@step=7     the step begins 2 s late (1 s if no time is given; 1 h at most)
 // Several are separated by commas.
 class Chaos {
  public:

@@ -25,8 +25,9 @@ absl::Status Feed::StartEpoch(int64_t epoch) {
 }
 
 absl::Status Feed::RestartEpoch(int64_t epoch) {
-  COHORT_RETURN_IF_ERROR(iterator_->Reset(epoch));
+  has_next_ = false;  // until there is one: after an error nothing stands here
   epoch_ = epoch;
+  COHORT_RETURN_IF_ERROR(iterator_->Reset(epoch));
   COHORT_ASSIGN_OR_RETURN(has_next_, iterator_->Next(slots_[next_slot_]));
   return absl::OkStatus();
 }
@@ -35,6 +36,7 @@ absl::StatusOr<const Element*> Feed::Take() {
   if (!has_next_) return &empty_;
   const Element* const current = &slots_[next_slot_];
   next_slot_ = 1 - next_slot_;
+  has_next_ = false;
   COHORT_ASSIGN_OR_RETURN(has_next_, iterator_->Next(slots_[next_slot_]));
   return current;
 }

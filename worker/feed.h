@@ -23,7 +23,7 @@ class Feed {
 
   bool has_next() const { return has_next_; }
   // The next batch; after the end of the data an empty one, so that this replica can still take part in a step of
-  // replicas that have more. Valid until the call after the next.
+  // replicas that have more. Valid until the next call. After an error there is no next batch.
   absl::StatusOr<const Element*> Take();
 
   int64_t epoch() const { return epoch_; }

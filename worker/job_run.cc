@@ -11,6 +11,7 @@ void JobRun::Append(JobEvent event) {
 
 void JobRun::End(JobEvent event, absl::Status status) {
   MutexLock lock(&mu_);
+  if (ended_.has_value()) return;
   events_.push_back(std::move(event));
   ended_ = std::move(status);
 }
@@ -52,25 +53,70 @@ void JobRun::RemoveFollower(absl::Time now) {
 
 bool JobRun::Abandoned(absl::Time now, absl::Duration lease) const {
   MutexLock lock(&mu_);
-  return !detached_ && !ended_.has_value() && followers_ == 0 && now - followed_until_ > lease;
+  const bool lives = !ended_.has_value() && stop_requested_ == absl::InfiniteFuture();
+  return lives && !detached_ && followers_ == 0 && now - followed_until_ > lease;
+}
+
+Training* JobRun::Enter() {
+  if (training_ != nullptr) ++calls_;
+  return training_;
+}
+
+void JobRun::Leave() {
+  MutexLock lock(&mu_);
+  --calls_;
 }
 
 void JobRun::SetTraining(Training* training) {
-  MutexLock lock(&mu_);
-  training_ = training;
-  if (training_ != nullptr && stop_requested_ != absl::InfiniteFuture()) training_->RequestStop();
+  bool stop = false;
+  absl::Status aborted;
+  {
+    MutexLock lock(&mu_);
+    training_ = training;
+    if (Enter() == nullptr) {
+      const auto left = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return calls_ == 0; };
+      mu_.AwaitWithDeadline(left, absl::InfiniteFuture());  // they do not block
+      return;
+    }
+    stop = stop_requested_ != absl::InfiniteFuture();
+    aborted = aborted_;
+  }
+  if (stop) training->RequestStop();
+  if (!aborted.ok()) training->Abort(aborted);
+  Leave();
 }
 
 void JobRun::Stop(absl::Time now) {
-  MutexLock lock(&mu_);
-  if (stop_requested_ != absl::InfiniteFuture()) return;
-  stop_requested_ = now;
-  if (training_ != nullptr) training_->RequestStop();
+  Training* training = nullptr;
+  {
+    MutexLock lock(&mu_);
+    if (stop_requested_ != absl::InfiniteFuture()) return;
+    stop_requested_ = now;
+    training = Enter();
+  }
+  if (training == nullptr) return;
+  training->RequestStop();
+  Leave();
 }
 
 void JobRun::Abort(const absl::Status& reason) {
+  Training* training = nullptr;
+  {
+    MutexLock lock(&mu_);
+    if (aborted_.ok()) aborted_ = reason;
+    training = Enter();
+  }
+  if (training == nullptr) return;
+  training->Abort(reason);  // which keeps the first, too
+  Leave();
+}
+
+absl::Status JobRun::interrupted() const {
   MutexLock lock(&mu_);
-  if (training_ != nullptr) training_->Abort(reason);
+  if (aborted_.ok() && stop_requested_ != absl::InfiniteFuture()) {
+    return absl::CancelledError("stopped on request before its training began");
+  }
+  return aborted_;
 }
 
 bool JobRun::StoppingSince(absl::Time time) const {

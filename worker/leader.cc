@@ -54,6 +54,16 @@ std::vector<TaskAddress> TrainingTasksOf(const Roster& roster) {
   return tasks;
 }
 
+// Whose loss ends a job.
+absl::StatusOr<std::vector<TaskId>> TasksUsed(StrategyKind strategy, const Roster& roster) {
+  const std::vector<TaskAddress> servers = TasksOf(roster, "ps");
+  COHORT_ASSIGN_OR_RETURN(std::vector<TaskAddress> used, WorkersFor(strategy, TrainingTasksOf(roster), servers));
+  if (strategy == StrategyKind::kParameterServer) used.insert(used.end(), servers.begin(), servers.end());
+  std::vector<TaskId> tasks;
+  for (const TaskAddress& task : used) tasks.push_back(task.task);
+  return tasks;
+}
+
 }  // namespace
 
 Leader::Leader(LeaderOptions options, LeaderEnvironment environment, const Clock& clock)
@@ -85,7 +95,7 @@ CoordinationOptions Leader::MakeCoordinationOptions() {
 
 void Leader::TickLoop() {
   MutexLock lock(&mu_);
-  const auto closing = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return closing_; };
+  const auto closing = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return !closed_.ok(); };
   while (!mu_.AwaitWithDeadline(closing, absl::Now() + kTick)) {
     const absl::Time now = clock_.Now();
     const bool report = now >= next_startup_report_;
@@ -103,6 +113,7 @@ void Leader::TickLoop() {
 
 void Leader::EndAbandonedJobs(absl::Time now) {
   for (const std::shared_ptr<JobRun>& run : Runs()) {
+    EndIfOver(*run);
     if (run->Abandoned(now, options_.lease)) {
       const std::string reason =
           absl::StrCat("its client is gone for longer than the lease of ", absl::FormatDuration(options_.lease));
@@ -129,10 +140,34 @@ void Leader::OnRosterChange(const RosterChange& change) {
   for (const TaskId& task : change.joined) LogInfo("leader", absl::StrCat(task.ToString(), " has joined"));
 }
 
+void Leader::EndIfOver(JobRun& run) {
+  if (run.event_count() > 0) return;
+  const absl::StatusOr<JobRecord> record = coordination_.jobs().Get(run.id());
+  if (record.ok() && !HasEnded(record->state)) return;
+  // Looked at again: a job that has run has its first event before its end, and is ended by its runner.
+  if (run.event_count() > 0) return;
+  JobEvent end;
+  end.kind = JobEvent::Kind::kEnd;
+  if (record.ok()) end.info = ToJobInfo(*record);
+  run.End(end, record.ok() ? record->result : record.status());
+}
+
+void Leader::ForgetOldRuns() {
+  std::vector<int64_t> forgotten;
+  for (const std::shared_ptr<JobRun>& run : Runs()) {
+    if (run->ended().has_value() && !coordination_.jobs().Get(run->id()).ok()) forgotten.push_back(run->id());
+  }
+  MutexLock lock(&mu_);
+  for (const int64_t id : forgotten) runs_.erase(id);
+}
+
 std::shared_ptr<JobRun> Leader::FindOrMakeRun(int64_t job, bool detached) {
   MutexLock lock(&mu_);
   std::shared_ptr<JobRun>& run = runs_[job];
-  if (run == nullptr) run = std::make_shared<JobRun>(job, detached, clock_.Now());
+  if (run == nullptr) {
+    run = std::make_shared<JobRun>(job, detached, clock_.Now());
+    if (!closed_.ok()) run->Abort(closed_);
+  }
   return run;
 }
 
@@ -159,6 +194,7 @@ absl::StatusOr<int64_t> Leader::Submit(const Program& program, const JobOptions&
   if (!options.wait) request.wait = absl::ZeroDuration();
   COHORT_ASSIGN_OR_RETURN(const int64_t id, coordination_.jobs().Submit(std::move(request)));
   FindOrMakeRun(id, options.detach);
+  ForgetOldRuns();
   return id;
 }
 
@@ -187,23 +223,18 @@ void Leader::RunJob(const JobRecord& record) {
   environment_.on_job_end(record.id, result.status());
 }
 
-absl::StatusOr<Roster> Leader::WaitForRoster() {
+absl::StatusOr<Roster> Leader::WaitForRoster(const JobRun& run) {
   auto answer = std::make_shared<FanOut<Roster>>(1);
   const absl::Time deadline = clock_.Now() + options_.start_timeout;
   coordination_.membership().WhenComplete(deadline, FanOut<Roster>::Slot(answer, 0));
-  const auto closing = [this, answer] {
-    MutexLock lock(&mu_);
-    return closing_;
-  };
-  while (!answer->WaitForAll(absl::Now() + kBeat)) {
-    if (closing()) return absl::CancelledError("the leader is shutting down");
-  }
-  return **answer->answers()[0];
+  while (!answer->WaitForAll(absl::Now() + kTick)) COHORT_RETURN_IF_ERROR(run.interrupted());
+  return *answer->answers()[0];
 }
 
 absl::StatusOr<JobResult> Leader::RunTraining(JobRun& run, const JobRecord& record) {
   COHORT_ASSIGN_OR_RETURN(const Program program, environment_.parse_program(record.program_bytes));
-  COHORT_ASSIGN_OR_RETURN(const Roster roster, WaitForRoster());
+  COHORT_ASSIGN_OR_RETURN(const Roster roster, WaitForRoster(run));
+  COHORT_ASSIGN_OR_RETURN(const std::vector<TaskId> used, TasksUsed(program.strategy, roster));
   std::unique_ptr<Training> training;  // before the links: they may still answer while they go
   TrainingTasks tasks;
   tasks.session = coordination_.sessions().OpenForJob(record.id);
@@ -215,11 +246,6 @@ absl::StatusOr<JobResult> Leader::RunTraining(JobRun& run, const JobRecord& reco
   }
   for (const TaskAddress& task : TasksOf(roster, "ps")) {
     tasks.parameter_servers.push_back(servers.emplace_back(environment_.link_parameter_server(task)).get());
-  }
-  std::vector<TaskId> used;
-  for (const RosterMember& member : roster.members) {
-    const bool serves = member.task.job == "ps" && program.strategy == StrategyKind::kParameterServer;
-    if (serves || member.task.job == "chief" || member.task.job == "worker") used.push_back(member.task);
   }
   {
     MutexLock lock(&mu_);
@@ -270,24 +296,22 @@ void Leader::OnTrainingEvent(JobRun& run, const JobEvent& event) {
 absl::Status Leader::Follow(int64_t job, bool from_now, std::function<bool(const JobEvent&)> event) {
   COHORT_RETURN_IF_ERROR(coordination_.jobs().Get(job).status());
   const std::shared_ptr<JobRun> run = FindOrMakeRun(job, /*detached=*/true);
+  EndIfOver(*run);
   run->AddFollower();
   size_t index = from_now ? run->event_count() : 0;
   absl::Status status;
   while (true) {
     std::optional<JobEvent> next = run->Next(index, absl::Now() + kBeat);
     if (!next.has_value()) {
+      EndIfOver(*run);
       const std::optional<absl::Status> ended = run->ended();
-      const absl::StatusOr<JobRecord> record = coordination_.jobs().Get(job);
-      // A job that ended in line, or under an earlier leader, has no event to say so.
-      if (ended.has_value() || !record.ok() || HasEnded(record->state)) {
-        status = ended.has_value() ? *ended : (record.ok() ? record->result : record.status());
-        if (ended.has_value()) break;
-        next.emplace().kind = JobEvent::Kind::kEnd;
-        if (record.ok()) next->info = ToJobInfo(*record);
-        event(*next);
+      if (ended.has_value() && run->event_count() > index) continue;  // it ended after Next had looked
+      if (ended.has_value()) {
+        status = *ended;
         break;
       }
-      next.emplace().info = ToJobInfo(*record);
+      if (const auto record = coordination_.jobs().Get(job); record.ok()) next.emplace().info = ToJobInfo(*record);
+      if (!next.has_value()) continue;
     } else {
       ++index;
     }
@@ -300,6 +324,7 @@ absl::Status Leader::Follow(int64_t job, bool from_now, std::function<bool(const
 absl::Status Leader::Cancel(int64_t job, absl::Time) {
   COHORT_RETURN_IF_ERROR(coordination_.jobs().Cancel(job, "cancelled by a client"));
   LogJob(job, "is to stop: cancelled by a client");
+  EndIfOver(*FindOrMakeRun(job, /*detached=*/true));
   return absl::OkStatus();
 }
 
@@ -343,6 +368,9 @@ absl::StatusOr<ClusterStatus> Leader::Status(absl::Time deadline) {
     shown.task = ToTaskAddress(member);
     shown.present = member.state == MemberState::kAlive;
     shown.devices = absl::StrJoin(member.devices, ",");
+    if (member.last_heard != absl::InfinitePast()) {
+      shown.last_heartbeat_age_seconds = absl::ToDoubleSeconds(clock_.Now() - member.last_heard);
+    }
   }
   COHORT_ASSIGN_OR_RETURN(status.jobs, Jobs(deadline));
   std::stable_sort(status.jobs.begin(), status.jobs.end(), [](const JobInfo& a, const JobInfo& b) {
@@ -360,11 +388,14 @@ absl::Status Leader::Shutdown(absl::Time) {
 void Leader::Close(const absl::Status& reason) {
   {
     MutexLock lock(&mu_);
-    if (closing_) return;
-    closing_ = true;
+    if (!closed_.ok()) return;
+    closed_ = reason.ok() ? absl::CancelledError("the leader is closed") : reason;
   }
   coordination_.Close(reason);
-  for (const std::shared_ptr<JobRun>& run : Runs()) run->Abort(reason);
+  for (const std::shared_ptr<JobRun>& run : Runs()) {
+    EndIfOver(*run);
+    run->Abort(reason);
+  }
 }
 
 bool Leader::busy() const {

@@ -72,10 +72,13 @@ class Leader final : public JobControl {
   void OnRosterChange(const RosterChange& change);
   void RunJob(const JobRecord& record);
   absl::StatusOr<JobResult> RunTraining(JobRun& run, const JobRecord& record);
-  absl::StatusOr<Roster> WaitForRoster();
+  absl::StatusOr<Roster> WaitForRoster(const JobRun& run);
   void OnTrainingEvent(JobRun& run, const JobEvent& event);
   std::shared_ptr<JobRun> FindOrMakeRun(int64_t job, bool detached);
   std::vector<std::shared_ptr<JobRun>> Runs() const;
+  // Ends the run of a job that ended in line (cancelled, the leader closed) or under an earlier leader.
+  void EndIfOver(JobRun& run);
+  void ForgetOldRuns();  // of jobs that are no longer listed
   void LogJob(int64_t job, const std::string& line);
 
   const LeaderOptions options_;
@@ -85,7 +88,7 @@ class Leader final : public JobControl {
   mutable Mutex mu_;
   std::map<int64_t, std::shared_ptr<JobRun>> runs_ ABSL_GUARDED_BY(mu_);
   std::map<TaskId, int64_t> task_jobs_ ABSL_GUARDED_BY(mu_);  // who trains on a task
-  bool closing_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Status closed_ ABSL_GUARDED_BY(mu_);
   absl::Time next_startup_report_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
 
   Coordination coordination_;

@@ -1,5 +1,6 @@
 #include "worker/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,6 +18,17 @@ constexpr absl::Duration kReportInterval = absl::Milliseconds(500);
 
 int64_t ExamplesOf(const Element& batch) {
   return batch.empty() || batch[0].shape().rank() == 0 ? 0 : batch[0].shape().dim(0);
+}
+
+// Before the first step: what is found missing after the last would cost the answer to all of them.
+absl::Status CheckFetched(const Function& function, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const auto named = [&name](const Result& result) { return result.name == name; };
+    if (std::none_of(function.results.begin(), function.results.end(), named)) {
+      return absl::NotFoundError(absl::StrCat("function '", function.name, "' has no result '", name, "'"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -136,11 +148,9 @@ absl::StatusOr<RunResult> WorkerSession::Run(const RunSpec& run, const std::func
   if (executor == executors_.end()) {
     return absl::NotFoundError(absl::StrCat(environment_.self.task.ToString(), ": no function '", run.function, "'"));
   }
+  COHORT_RETURN_IF_ERROR(CheckFetched(spec_.program.functions.at(run.function), run.fetch));
   const bool training = run.data == RunSpec::Data::kTrain;
-  if (training && last_run_.has_value() && last_run_->first.first_step == run.first_step &&
-      last_run_->first.function == run.function) {
-    return last_run_->second;
-  }
+  if (training && last_run_.has_value() && last_run_->first == run) return last_run_->second;
   if (training && run.first_step != last_step_ + 1) {
     return absl::FailedPreconditionError(absl::StrCat(environment_.self.task.ToString(), ": step ", run.first_step,
                                                       " was asked for, but the session stands after step ",

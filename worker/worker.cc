@@ -5,20 +5,39 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "runtime/base/log.h"
+#include "runtime/base/status_macros.h"
 
 namespace cohort {
+
+namespace {
+
+// A group that is joined at the moment it is ended may miss the news: they are repeated.
+constexpr absl::Duration kAbortAgain = absl::Milliseconds(100);
+
+}  // namespace
 
 struct Worker::Entry {
   Entry(SessionSpec s, const SessionEnvironment& e)
       : spec(std::move(s)), environment(e), thread(std::make_unique<ThreadPool>("session", 1)) {}
 
+  // False once the thread is gone: the session is closed.
+  bool Post(std::function<void()> work) {
+    MutexLock lock(&mu);
+    if (thread == nullptr) return false;
+    thread->Post(std::move(work));
+    return true;
+  }
+
   // Whoever waits for peers wakes; later work finds the reason.
   void Abort(const absl::Status& reason) {
+    {
+      MutexLock lock(&mu);
+      if (closed.ok()) closed = reason;
+      if (session != nullptr) session->Abort(reason);
+    }
     environment.abort_group(spec, reason);
-    MutexLock lock(&mu);
-    if (closed.ok()) closed = reason;
-    if (session != nullptr) session->Abort(reason);
   }
 
   absl::Status Closed() {
@@ -26,13 +45,43 @@ struct Worker::Entry {
     return closed;
   }
 
+  // Frees the session on its own thread, behind the work that is queued there, and joins that. On the reaper's thread.
+  void Free(const Done<bool>& done) {
+    std::unique_ptr<ThreadPool> last;
+    {
+      MutexLock lock(&mu);
+      last = std::move(thread);
+    }
+    last->Post([this, &done] {
+      FreeSession();
+      done(true);
+      MutexLock lock(&mu);
+      free = true;
+    });
+    while (!AwaitFree(absl::Now() + kAbortAgain)) environment.abort_group(spec, Closed());
+  }
+
+  void FreeSession() {
+    std::unique_ptr<WorkerSession> freed;  // without the lock
+    MutexLock lock(&mu);
+    freed = std::move(session);
+  }
+
+  bool AwaitFree(absl::Time deadline) {
+    MutexLock lock(&mu);
+    const auto is_free = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) { return free; };
+    return mu.AwaitWithDeadline(is_free, deadline);
+  }
+
   const SessionSpec spec;
   const SessionEnvironment& environment;
   Mutex mu;
   absl::Status closed ABSL_GUARDED_BY(mu);
+  bool stop_requested ABSL_GUARDED_BY(mu) = false;
+  bool free ABSL_GUARDED_BY(mu) = false;
   // Set and freed by the session's thread; used by others under the lock only.
   std::unique_ptr<WorkerSession> session;
-  std::unique_ptr<ThreadPool> thread;
+  std::unique_ptr<ThreadPool> thread ABSL_GUARDED_BY(mu);
 };
 
 absl::StatusOr<std::unique_ptr<Worker>> Worker::Create(SessionEnvironment environment, WorkerOptions options) {
@@ -70,7 +119,7 @@ void Worker::Post(uint64_t session, Done<T> done, Work work) {
     done(NoSession(session));
     return;
   }
-  entry->thread->Post([this, entry, done = std::move(done), work = std::move(work)] {
+  const bool posted = entry->Post([this, entry, done, work = std::move(work)] {
     const absl::Status closed = entry->Closed();
     if (!closed.ok() || entry->session == nullptr) {
       done(closed.ok() ? NoSession(entry->spec.session) : closed);
@@ -78,6 +127,7 @@ void Worker::Post(uint64_t session, Done<T> done, Work work) {
     }
     done(work(*entry->session));
   });
+  if (!posted) done(entry->Closed());
 }
 
 absl::Status Worker::Add(const std::shared_ptr<Entry>& entry) {
@@ -97,23 +147,23 @@ void Worker::OpenSession(const SessionSpec& spec, absl::Time deadline, Done<Open
     done(std::move(status));
     return;
   }
-  entry->thread->Post([this, entry, deadline, done = std::move(done)] {
-    const absl::Status closed = entry->Closed();
-    absl::StatusOr<std::unique_ptr<WorkerSession>> session =
-        closed.ok() ? WorkerSession::Open(entry->spec, environment_, deadline) : closed;
-    if (!session.ok()) {
-      done(session.status());
-      CloseSession(entry->spec.session, session.status(), deadline, [](const absl::StatusOr<bool>&) {});
-      return;
-    }
-    const OpenedSession info = (*session)->info();
-    {
-      MutexLock lock(&entry->mu);
-      entry->session = *std::move(session);
-      if (!entry->closed.ok()) entry->session->Abort(entry->closed);
-    }
-    done(info);
+  const bool posted = entry->Post([this, entry, deadline, done] {
+    absl::StatusOr<OpenedSession> info = Open(*entry, deadline);
+    if (!info.ok()) Close(entry, info.status(), [](const absl::StatusOr<bool>&) {});
+    done(std::move(info));
   });
+  if (!posted) done(entry->Closed());
+}
+
+absl::StatusOr<OpenedSession> Worker::Open(Entry& entry, absl::Time deadline) {
+  COHORT_RETURN_IF_ERROR(entry.Closed());
+  COHORT_ASSIGN_OR_RETURN(std::unique_ptr<WorkerSession> session,
+                          WorkerSession::Open(entry.spec, environment_, deadline));
+  MutexLock lock(&entry.mu);
+  if (!entry.closed.ok()) return entry.closed;
+  if (entry.stop_requested) session->RequestStop();
+  entry.session = std::move(session);
+  return entry.session->info();
 }
 
 void Worker::InitializeVariables(uint64_t session, absl::Time deadline, Done<bool> done) {
@@ -144,6 +194,7 @@ void Worker::RequestStop(uint64_t session, absl::Time, Done<bool> done) {
   }
   {
     MutexLock lock(&entry->mu);
+    entry->stop_requested = true;  // for a session that is still being opened
     if (entry->session != nullptr) entry->session->RequestStop();
   }
   done(true);
@@ -154,34 +205,28 @@ void Worker::Summarize(uint64_t session, absl::Time, Done<WorkerSummary> done) {
 }
 
 void Worker::CloseSession(uint64_t session, absl::Status reason, absl::Time, Done<bool> done) {
-  std::shared_ptr<Entry> entry;
-  {
-    MutexLock lock(&mu_);
-    const auto it = sessions_.find(session);
-    if (it != sessions_.end()) {
-      entry = std::move(it->second);
-      sessions_.erase(it);
-    }
-  }
+  const std::shared_ptr<Entry> entry = Find(session);
   if (entry == nullptr) {
     done(true);
     return;
   }
-  Retire(std::move(entry), reason.ok() ? absl::CancelledError("the session was closed") : reason, std::move(done));
+  Close(entry, reason.ok() ? absl::CancelledError("the session was closed") : reason, std::move(done));
 }
 
-void Worker::Retire(std::shared_ptr<Entry> entry, const absl::Status& reason, Done<bool> done) {
+void Worker::Close(const std::shared_ptr<Entry>& entry, const absl::Status& reason, Done<bool> done) {
   entry->Abort(reason);
-  entry->thread->Post([entry, done = std::move(done)] {
-    std::unique_ptr<WorkerSession> freed;
-    {
-      MutexLock lock(&entry->mu);
-      freed = std::move(entry->session);
+  bool here;
+  {
+    MutexLock lock(&mu_);
+    const auto it = sessions_.find(entry->spec.session);
+    here = it != sessions_.end() && it->second == entry;
+    if (here) {
+      sessions_.erase(it);
+      // Under the lock, so that the destructor, which takes it, finds every session here or with the reaper.
+      reaper_.Post([entry, done] { entry->Free(done); });
     }
-    freed.reset();
-    done(true);
-  });
-  reaper_.Post([entry = std::move(entry)] { entry->thread.reset(); });
+  }
+  if (!here) done(true);  // another call frees it
 }
 
 void Worker::SetEpoch(int64_t epoch) {
@@ -193,18 +238,13 @@ void Worker::CloseSessionsIf(absl::FunctionRef<bool(const SessionSpec&)> conditi
   std::vector<std::shared_ptr<Entry>> closed;
   {
     MutexLock lock(&mu_);
-    for (auto it = sessions_.begin(); it != sessions_.end();) {
-      if (!condition(it->second->spec)) {
-        ++it;
-        continue;
-      }
-      closed.push_back(std::move(it->second));
-      it = sessions_.erase(it);
+    for (const auto& [id, entry] : sessions_) {
+      if (condition(entry->spec)) closed.push_back(entry);
     }
   }
-  for (std::shared_ptr<Entry>& entry : closed) {
+  for (const std::shared_ptr<Entry>& entry : closed) {
     LogWarn("worker", absl::StrCat("session ", entry->spec.session, " is dropped: ", reason.message()));
-    Retire(std::move(entry), reason, [](const absl::StatusOr<bool>&) {});
+    Close(entry, reason, [](const absl::StatusOr<bool>&) {});
   }
 }
 

@@ -59,8 +59,10 @@ class Worker final : public WorkerLink {
   // Runs `work` on the session's thread and answers what it returns; NotFound without such a session.
   template <typename T, typename Work>
   void Post(uint64_t session, Done<T> done, Work work);
+  // On the session's thread.
+  absl::StatusOr<OpenedSession> Open(Entry& entry, absl::Time deadline);
   // Ends what runs, then frees the session on its own thread and joins that on the reaper's.
-  void Retire(std::shared_ptr<Entry> entry, const absl::Status& reason, Done<bool> done);
+  void Close(const std::shared_ptr<Entry>& entry, const absl::Status& reason, Done<bool> done);
 
   const WorkerOptions options_;
   TilePool tiles_;

@@ -69,6 +69,7 @@ absl::Status StartError(const std::string& program, int error) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const ChildOptions& options) {
+  if (options.command.empty()) return absl::InvalidArgumentError("no program to start");
   std::vector<std::string> words = options.command;
   std::vector<std::string> environment = MergedEnvironment(options.environment);
   const std::vector<char*> argv = Pointers(words);
@@ -88,6 +89,12 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const ChildOpt
     return StartError(words[0], error);
   }
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (handle < 0) {  // nothing to wait on
+    error = errno;
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+    return StartError(words[0], error);
+  }
   return std::unique_ptr<ChildProcess>(new ChildProcess(pid, handle));
 }
 

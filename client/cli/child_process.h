@@ -26,7 +26,8 @@ struct ChildOptions {
 class ChildProcess {
  public:
   // To be called by the main thread: the kernel ends the child with the thread that started it.
-  // NotFound: no such program. PermissionDenied: not to be executed. Internal: names the system's reason.
+  // InvalidArgument: an empty command. NotFound: no such program. PermissionDenied: not to be executed. Internal: names
+  // the system's reason.
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Start(const ChildOptions& options);
   ~ChildProcess();  // kills and reaps what still runs
 

@@ -20,7 +20,9 @@ void AddClusterFlags(CLI::App& verb, ClusterFlags& flags, bool needs_cluster) {
   verb.add_option_function<std::string>(
           "--connect_timeout",
           [&flags](const std::string& text) {
-            if (absl::ParseDuration(text, &flags.connect_timeout)) return;
+            absl::Duration& timeout = flags.connect_timeout;
+            const bool parsed = absl::ParseDuration(text, &timeout);
+            if (parsed && timeout > absl::ZeroDuration() && timeout < absl::InfiniteDuration()) return;
             throw CLI::ValidationError("--connect_timeout", "'" + text + "' is no time such as 10s");
           },
           "how long to try to reach the cluster")

@@ -25,7 +25,8 @@ std::string JobResultToJson(const JobResult& result) {
                                {"steps", worker.steps},
                                {"bytes_sent", worker.bytes_sent}});
   }
-  return json.dump();
+  // Text that is not UTF-8 would throw.
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace cohort

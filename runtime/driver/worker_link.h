@@ -47,6 +47,8 @@ struct RunSpec {
   int64_t epoch = 0;         // data-set epoch at which to start; the iterator goes on where it stood if it is the same
   int64_t report_every = 0;  // steps; 0: every half second. The end of a run is always reported
   std::vector<std::string> fetch;  // results of the last step to send back, if small (4 KB)
+
+  friend bool operator==(const RunSpec&, const RunSpec&) = default;
 };
 
 // The sums of the step header over steps of a run. Loss of the run = loss_sum / examples.
