@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <string>
@@ -32,6 +32,17 @@ struct Options {
 };
 
 double Seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Of this process: on a busy machine what the step itself takes.
+double CpuSeconds() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+struct Cost {
+  double seconds = 0, cpu_seconds = 0;  // per step
+};
 
 // A function with its variables, and a batch to run it on.
 struct Case {
@@ -114,8 +125,8 @@ absl::Status Measure(const Case& c, const Options& options) {
   inputs.learning_rate = 0.001;
   inputs.batch = &c.element;
   StepHeader header;
-  const auto run_for = [&](double seconds) -> absl::StatusOr<double> {
-    const double start = Seconds();
+  const auto run_for = [&](double seconds) -> absl::StatusOr<Cost> {
+    const double start = Seconds(), cpu_start = CpuSeconds();
     int64_t steps = 0;
     double end = start;
     for (int64_t block = 1; end - start < seconds; block = std::min<int64_t>(block * 2, 256)) {
@@ -125,27 +136,33 @@ absl::Status Measure(const Case& c, const Options& options) {
       }
       end = Seconds();
     }
-    return (end - start) / static_cast<double>(steps);
+    const double count = static_cast<double>(steps);
+    return Cost{(end - start) / count, (CpuSeconds() - cpu_start) / count};
   };
   COHORT_RETURN_IF_ERROR(run_for(0.1).status());  // warm up
-  std::vector<double> rounds;
+  std::vector<double> rounds, cpu;
   for (int round = 0; round < options.rounds; ++round) {
-    COHORT_ASSIGN_OR_RETURN(const double seconds, run_for(0.2));
-    rounds.push_back(seconds);
+    COHORT_ASSIGN_OR_RETURN(const Cost cost, run_for(0.2));
+    rounds.push_back(cost.seconds);
+    cpu.push_back(cost.cpu_seconds);
   }
   std::sort(rounds.begin(), rounds.end());
+  std::sort(cpu.begin(), cpu.end());
   const double median = rounds[rounds.size() / 2];
   const double rate = static_cast<double>(c.batch) / median;
   if (options.json) {
     std::printf(
         "{\"name\":\"%s\",\"batch\":%ld,\"threads\":%d,\"us_per_step\":%.4g,\"best_us_per_step\":%.4g,"
+        "\"cpu_us_per_step\":%.4g,"
         "\"examples_per_second\":%.6g",
-        c.name.c_str(), static_cast<long>(c.batch), options.threads, median * 1e6, rounds[0] * 1e6, rate);
+        c.name.c_str(), static_cast<long>(c.batch), options.threads, median * 1e6, rounds[0] * 1e6,
+        cpu[cpu.size() / 2] * 1e6, rate);
     if (c.ops > 0) std::printf(",\"ns_per_op\":%.4g", median * 1e9 / static_cast<double>(c.ops));
     std::printf("}\n");
   } else {
-    std::printf("%-10s batch %4ld: %10.2f us/step [best %.2f], %.0f examples/s", c.name.c_str(),
-                static_cast<long>(c.batch), median * 1e6, rounds[0] * 1e6, rate);
+    std::printf("%-10s batch %4ld: %10.2f us/step [best %.2f], cpu %.2f [best %.2f], %.0f examples/s", c.name.c_str(),
+                static_cast<long>(c.batch), median * 1e6, rounds[0] * 1e6, cpu[cpu.size() / 2] * 1e6, cpu[0] * 1e6,
+                rate);
     if (c.ops > 0) std::printf(", %.1f ns/op", median * 1e9 / static_cast<double>(c.ops));
     std::printf("\n");
   }

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/base/vectorized.h"
 #include "runtime/graph/window.h"
 #include "runtime/kernels/cpu/gemm.h"
 #include "runtime/kernels/cpu/prepare.h"
@@ -15,6 +16,7 @@ namespace cohort::cpu {
 namespace {
 
 constexpr int64_t kChunkElements = 48 * 1024;  // of gathered patches: 192 KB, on the stack
+constexpr int64_t kFrameElements = 16 * 1024;  // of an image with its padding, on the stack too
 constexpr int64_t kPieces = 8;                 // of the batch, whose filter gradients are folded in order
 
 struct ConvParams {
@@ -22,9 +24,12 @@ struct ConvParams {
   int64_t out_height = 0, out_width = 0;
   int64_t filter_height = 0, filter_width = 0, stride_height = 0, stride_width = 0;
   int64_t pad_top = 0, pad_left = 0;
-  int64_t patch = 0;       // elements of a patch
-  int64_t positions = 0;   // patches of an image
-  int64_t chunk = 0;       // patches gathered at a time
+  int64_t patch = 0;      // elements of a patch
+  int64_t positions = 0;  // patches of an image
+  int64_t chunk = 0;      // patches gathered at a time
+  // A frame of zeros around the image, if it is small enough to be copied there.
+  int64_t frame_height = 0, frame_width = 0;
+  bool framed = false;
   bool pointwise = false;  // 1 x 1, stride 1: patches are the pixels as they lie
   int bias = -1, mask = -1;
   bool relu = false;
@@ -58,6 +63,10 @@ absl::StatusOr<ConvParams> MakeConvParams(const KernelRequest& request, const Sh
         absl::StrCat("a filter of ", p.patch, " elements for each output; at most ", kChunkElements, " are possible"));
   }
   p.chunk = std::min(p.positions, kChunkElements / std::max<int64_t>(p.patch, 1));
+  p.frame_height = std::max((p.out_height - 1) * p.stride_height + p.filter_height, p.pad_top + p.height);
+  p.frame_width = std::max((p.out_width - 1) * p.stride_width + p.filter_width, p.pad_left + p.width);
+  const bool is_padded = p.frame_height > p.height || p.frame_width > p.width;
+  p.framed = is_padded && p.frame_height * p.frame_width * p.in <= kFrameElements;
   p.pointwise = p.patch == p.in && p.stride_height == 1 && p.stride_width == 1;
   return p;
 }
@@ -70,35 +79,64 @@ inline Taps TapsInside(int64_t start, int64_t size, int64_t limit) {
   return {std::max<int64_t>(0, -start), std::max<int64_t>(0, std::min(size, limit - start))};
 }
 
-inline void CopyFloats(const float* from, int64_t n, float* to) {
-  if (n >= 16) {
-    std::memcpy(to, from, n * sizeof(float));
-  } else {
-    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+constexpr int64_t kSlack = 16;  // floats behind the patches that a copy may run over
+
+typedef float Lanes __attribute__((vector_size(64), aligned(4), may_alias));
+typedef float HalfLanes __attribute__((vector_size(32), aligned(4), may_alias));
+
+// Copies n floats in whole vectors: up to kSlack - 1 more are read and written.
+[[gnu::always_inline]] inline void CopyLoosely(const float* from, int64_t n, float* to) {
+  if (n <= 8) {
+    *reinterpret_cast<HalfLanes*>(to) = *reinterpret_cast<const HalfLanes*>(from);
+    return;
+  }
+  for (int64_t i = 0; i < n; i += 16) *reinterpret_cast<Lanes*>(to + i) = *reinterpret_cast<const Lanes*>(from + i);
+}
+
+// One line of taps, some of which may lie beside the image.
+void GatherEdge(const ConvParams& p, const float* row, int64_t left, const Taps& taps, float* line) {
+  for (int64_t k = 0; k < p.filter_width; ++k) {
+    for (int64_t c = 0; c < p.in; ++c) {
+      line[k * p.in + c] = row != nullptr && k >= taps.first && k < taps.last ? row[(left + k) * p.in + c] : 0.0f;
+    }
   }
 }
 
-inline void ZeroFloats(float* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) to[i] = 0;
+// An image that patches are gathered from: as it lies, or copied into a frame of zeros so that no patch has an edge.
+struct Source {
+  const float* data;
+  const float* end;  // nothing is read behind it
+  int64_t height, width, pad_top, pad_left;
+};
+
+Source FrameImage(const ConvParams& p, const float* image, const float* end, float* frame) {
+  if (!p.framed) return {image, end, p.height, p.width, p.pad_top, p.pad_left};
+  const int64_t line = p.frame_width * p.in;
+  std::memset(frame, 0, p.frame_height * line * sizeof(float));
+  float* to = frame + p.pad_top * line + p.pad_left * p.in;
+  for (int64_t h = 0; h < p.height; ++h) {
+    std::memcpy(to + h * line, image + h * p.width * p.in, p.width * p.in * sizeof(float));
+  }
+  return {frame, frame + kFrameElements + kSlack, p.frame_height, p.frame_width, 0, 0};
 }
 
-// Patches [first, first + count) of one image into rows of `patches`.
-void Gather(const ConvParams& p, const float* image, int64_t first, int64_t count, float* patches) {
+// Patches [first, first + count) of one image into rows of `patches`. Lines are written in ascending order, so that
+// what a copy writes too much is overwritten by the next.
+COHORT_VECTORIZED void Gather(const ConvParams& p, const Source& source, int64_t first, int64_t count, float* patches) {
   const int64_t line = p.filter_width * p.in;
   int64_t oh = first / p.out_width, ow = first % p.out_width;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t top = oh * p.stride_height - p.pad_top, left = ow * p.stride_width - p.pad_left;
-    const Taps taps = TapsInside(left, p.filter_width, p.width);
+    const int64_t top = oh * p.stride_height - source.pad_top, left = ow * p.stride_width - source.pad_left;
+    const Taps taps = TapsInside(left, p.filter_width, source.width);
+    const bool inside = taps.first == 0 && taps.last == p.filter_width;
     for (int64_t kh = 0; kh < p.filter_height; ++kh, patches += line) {
       const int64_t h = top + kh;
-      if (h < 0 || h >= p.height || taps.first >= taps.last) {
-        ZeroFloats(patches, line);
-        continue;
+      const float* row = h < 0 || h >= source.height ? nullptr : source.data + h * source.width * p.in;
+      if (inside && row != nullptr && row + left * p.in + line + kSlack <= source.end) {
+        CopyLoosely(row + left * p.in, line, patches);
+      } else {
+        GatherEdge(p, row, left, taps, patches);
       }
-      ZeroFloats(patches, taps.first * p.in);
-      CopyFloats(image + (h * p.width + left + taps.first) * p.in, (taps.last - taps.first) * p.in,
-                 patches + taps.first * p.in);
-      ZeroFloats(patches + taps.last * p.in, (p.filter_width - taps.last) * p.in);
     }
     if (++ow == p.out_width) {
       ow = 0;
@@ -108,18 +146,19 @@ void Gather(const ConvParams& p, const float* image, int64_t first, int64_t coun
 }
 
 // The inverse: adds the rows of `patches` to where they came from.
-void Scatter(const ConvParams& p, const float* patches, int64_t first, int64_t count, float* image) {
+COHORT_VECTORIZED void Scatter(const ConvParams& p, const float* __restrict patches, int64_t first, int64_t count,
+                               float* __restrict image) {
   const int64_t line = p.filter_width * p.in;
   int64_t oh = first / p.out_width, ow = first % p.out_width;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t top = oh * p.stride_height - p.pad_top, left = ow * p.stride_width - p.pad_left;
     const Taps taps = TapsInside(left, p.filter_width, p.width);
+    const int64_t n = (taps.last - taps.first) * p.in;
     for (int64_t kh = 0; kh < p.filter_height; ++kh, patches += line) {
       const int64_t h = top + kh;
       if (h < 0 || h >= p.height) continue;
       float* to = image + (h * p.width + left + taps.first) * p.in;
       const float* from = patches + taps.first * p.in;
-      const int64_t n = (taps.last - taps.first) * p.in;
       for (int64_t k = 0; k < n; ++k) to[k] += from[k];
     }
     if (++ow == p.out_width) {
@@ -129,13 +168,25 @@ void Scatter(const ConvParams& p, const float* patches, int64_t first, int64_t c
   }
 }
 
+COHORT_VECTORIZED void Mask(const float* __restrict mask, float* __restrict x, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) x[i] = mask[i] > 0.0f ? x[i] : 0.0f;
+}
+
+COHORT_VECTORIZED void AddTo(const float* __restrict x, float* __restrict sum, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) sum[i] += x[i];
+}
+
 // --- Conv2D(input, filter), _FusedConv2D(input, filter[, bias]): a tile is one image
 
 void RunConv(const Launch& launch, const KernelRun& run, int64_t image) {
   const auto& p = *static_cast<const ConvParams*>(launch.params);
-  const float* x = launch.In<float>(run, 0) + image * p.height * p.width * p.in;
+  const int64_t size = p.height * p.width * p.in;
+  const float* x = launch.In<float>(run, 0) + image * size;
+  const float* end = launch.In<float>(run, 0) + p.batch * size;
   float* y = launch.Out<float>(run, 0) + image * p.positions * p.out;
-  alignas(64) float patches[kChunkElements];
+  alignas(64) float patches[kChunkElements + kSlack];
+  alignas(64) float frame[kFrameElements + kSlack];
+  const Source source = FrameImage(p, x, end, frame);
   Gemm gemm;
   gemm.n = gemm.ldb = gemm.ldc = p.out;
   gemm.k = gemm.lda = p.patch;
@@ -146,7 +197,7 @@ void RunConv(const Launch& launch, const KernelRun& run, int64_t image) {
     gemm.m = std::min(p.chunk, p.positions - first);
     gemm.a = x + first * p.in;
     if (!p.pointwise) {
-      Gather(p, x, first, gemm.m, patches);
+      Gather(p, source, first, gemm.m, patches);
       gemm.a = patches;
     }
     gemm.c = y + first * p.out;
@@ -163,17 +214,27 @@ absl::StatusOr<PreparedKernel> PrepareConv(const KernelRequest& request) {
 
 // --- Conv2DBackpropInput(sizes, filter, dy), with _mask a fourth input: gradients pass where it is > 0
 
+// The filter [patch, out] transposed, once for all images.
+void TransposeFilter(const Launch& launch, const KernelRun& run, int64_t) {
+  const auto& p = *static_cast<const ConvParams*>(launch.params);
+  const float* filter = launch.In<float>(run, 1);
+  float* transposed = launch.Scratch<float>(run);
+  for (int64_t i = 0; i < p.patch; ++i) {
+    for (int64_t j = 0; j < p.out; ++j) transposed[j * p.patch + i] = filter[i * p.out + j];
+  }
+}
+
 void RunConvInputGrad(const Launch& launch, const KernelRun& run, int64_t image) {
   const auto& p = *static_cast<const ConvParams*>(launch.params);
   const int64_t size = p.height * p.width * p.in;
   const float* dy = launch.In<float>(run, 2) + image * p.positions * p.out;
   float* dx = launch.Out<float>(run, 0) + image * size;
-  alignas(64) float patches[kChunkElements];
+  alignas(64) float patches[kChunkElements + kSlack];
   Gemm gemm;  // patches = dy * filter^T
   gemm.n = gemm.ldc = p.patch;
-  gemm.k = gemm.lda = gemm.ldb = p.out;
-  gemm.b = launch.In<float>(run, 1);
-  gemm.b_transposed = true;
+  gemm.k = gemm.lda = p.out;
+  gemm.ldb = p.patch;
+  gemm.b = launch.Scratch<float>(run);
   gemm.c = patches;
   std::memset(dx, 0, size * sizeof(float));
   for (int64_t first = 0; first < p.positions; first += p.chunk) {
@@ -183,15 +244,17 @@ void RunConvInputGrad(const Launch& launch, const KernelRun& run, int64_t image)
     Scatter(p, patches, first, gemm.m, dx);
   }
   if (p.mask < 0) return;
-  const float* mask = launch.In<float>(run, p.mask) + image * size;
-  for (int64_t i = 0; i < size; ++i) dx[i] = mask[i] > 0 ? dx[i] : 0;
+  Mask(launch.In<float>(run, p.mask) + image * size, dx, size);
 }
 
 absl::StatusOr<PreparedKernel> PrepareConvInputGrad(const KernelRequest& request) {
   if (request.outputs[0].dtype != DType::kF32) return absl::InvalidArgumentError("only float32 on the CPU");
   COHORT_ASSIGN_OR_RETURN(ConvParams p, MakeConvParams(request, request.outputs[0].shape, request.inputs[1].shape));
   if (GetAttributeOr(request.attributes, "_mask", false)) p.mask = 3;
-  return OnePhase(p, RunConvInputGrad, p.height * p.width * p.in > 0 ? p.batch : 0);
+  const int64_t images = p.height * p.width * p.in > 0 ? p.batch : 0;
+  PreparedKernel kernel = OnePhase(p, TransposeFilter, images > 0 ? 1 : 0, p.patch * p.out * sizeof(float));
+  kernel.phases.push_back({RunConvInputGrad, images});
+  return kernel;
 }
 
 // --- Conv2DBackpropFilter(input, sizes, dy): a tile is a piece of the batch
@@ -199,20 +262,24 @@ absl::StatusOr<PreparedKernel> PrepareConvInputGrad(const KernelRequest& request
 void RunConvFilterGrad(const Launch& launch, const KernelRun& run, int64_t piece) {
   const auto& p = *static_cast<const ConvParams*>(launch.params);
   const Range images = TileRange(piece, p.images, p.batch);
-  alignas(64) float patches[kChunkElements];
+  alignas(64) float patches[kChunkElements + kSlack];
+  alignas(64) float frame[kFrameElements + kSlack];
   Gemm gemm;  // filter gradient += patches^T * dy
   gemm.m = gemm.lda = p.patch;
   gemm.n = gemm.ldb = gemm.ldc = p.out;
   gemm.a_transposed = true;
   gemm.c = p.pieces == 1 ? launch.Out<float>(run, 0) : launch.Scratch<float>(run) + piece * p.patch * p.out;
+  const int64_t size = p.height * p.width * p.in;
+  const float* end = launch.In<float>(run, 0) + p.batch * size;
   for (int64_t image = images.begin; image < images.end; ++image) {
-    const float* x = launch.In<float>(run, 0) + image * p.height * p.width * p.in;
+    const float* x = launch.In<float>(run, 0) + image * size;
+    const Source source = FrameImage(p, x, end, frame);
     const float* dy = launch.In<float>(run, 2) + image * p.positions * p.out;
     for (int64_t first = 0; first < p.positions; first += p.chunk) {
       gemm.k = std::min(p.chunk, p.positions - first);
       gemm.a = x + first * p.in;
       if (!p.pointwise) {
-        Gather(p, x, first, gemm.k, patches);
+        Gather(p, source, first, gemm.k, patches);
         gemm.a = patches;
       }
       gemm.b = dy + first * p.out;
@@ -229,9 +296,7 @@ void FoldFilterGrad(const Launch& launch, const KernelRun& run, int64_t) {
   const float* pieces = launch.Scratch<float>(run);
   float* y = launch.Out<float>(run, 0);
   std::memcpy(y, pieces, n * sizeof(float));
-  for (int64_t piece = 1; piece < p.pieces; ++piece) {
-    for (int64_t i = 0; i < n; ++i) y[i] += pieces[piece * n + i];
-  }
+  for (int64_t piece = 1; piece < p.pieces; ++piece) AddTo(pieces + piece * n, y, n);
 }
 
 absl::StatusOr<PreparedKernel> PrepareConvFilterGrad(const KernelRequest& request) {

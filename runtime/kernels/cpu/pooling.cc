@@ -95,19 +95,22 @@ absl::StatusOr<PreparedKernel> PrepareMaxPool(const KernelRequest& request) {
 }
 
 // --- MaxPoolGrad(input, output, gradient[, mask]): the gradient goes to the first element that is the window's
-// maximum.
+// maximum; with `positive` only where that is > 0.
 
 COHORT_VECTORIZED void RouteFour(const float* __restrict a, const float* __restrict b, const float* __restrict c,
                                  const float* __restrict d, const float* __restrict y, const float* __restrict dy,
                                  float* __restrict da, float* __restrict db, float* __restrict dc, float* __restrict dd,
-                                 int64_t n) {
+                                 int64_t n, bool positive) {
   for (int64_t i = 0; i < n; ++i) {
-    const float max = y[i], gradient = dy[i];
-    const bool ia = a[i] == max, ib = b[i] == max, ic = c[i] == max, id = d[i] == max;
-    da[i] = ia ? gradient : 0.0f;
-    db[i] = (ib & !ia) ? gradient : 0.0f;
-    dc[i] = (ic & !ia & !ib) ? gradient : 0.0f;
-    dd[i] = (id & !ia & !ib & !ic) ? gradient : 0.0f;
+    const float max = y[i];
+    float rest = !positive || max > 0.0f ? dy[i] : 0.0f;  // what nobody has taken yet
+    da[i] = a[i] == max ? rest : 0.0f;
+    rest = a[i] == max ? 0.0f : rest;
+    db[i] = b[i] == max ? rest : 0.0f;
+    rest = b[i] == max ? 0.0f : rest;
+    dc[i] = c[i] == max ? rest : 0.0f;
+    rest = c[i] == max ? 0.0f : rest;
+    dd[i] = d[i] == max ? rest : 0.0f;
   }
 }
 
@@ -116,10 +119,11 @@ COHORT_VECTORIZED void Masked(const float* dy, const float* __restrict mask, flo
 }
 
 // Any window: channel by channel.
-void RouteWindow(const PoolParams& p, const Clip& clip, const float* x, const float* y, const float* dy, float* dx) {
+void RouteWindow(const PoolParams& p, const Clip& clip, const float* x, const float* y, const float* dy, float* dx,
+                 bool positive) {
   const int64_t line = p.width * p.channels;
   for (int64_t c = 0; c < p.channels; ++c) {
-    bool found = false;
+    bool found = positive && !(y[c] > 0);
     for (int64_t h = clip.top; h < clip.bottom && !found; ++h) {
       for (int64_t w = clip.left; w < clip.right && !found; ++w) {
         const int64_t at = h * line + w * p.channels + c;
@@ -138,6 +142,8 @@ void RunMaxPoolGrad(const Launch& launch, const KernelRun& run, int64_t image) {
   const float* dy = launch.In<float>(run, 2) + image * out_size;
   float* dx = launch.Out<float>(run, 0) + image * size;
   const int64_t line = p.width * p.channels, n = p.channels;
+  // Mostly the mask is the pooled image itself: then it is positive where its maximum is.
+  const bool positive = p.mask && launch.inputs[3] == launch.inputs[0];
   const bool whole = p.cover && p.out_height * 2 == p.height && p.out_width * 2 == p.width;
   if (!whole) std::fill(dx, dx + size, 0.0f);
   for (int64_t oh = 0; oh < p.out_height; ++oh) {
@@ -146,13 +152,13 @@ void RunMaxPoolGrad(const Launch& launch, const KernelRun& run, int64_t image) {
       const int64_t at = clip.top * line + clip.left * n;
       if (p.cover && clip.bottom - clip.top == 2 && clip.right - clip.left == 2) {
         RouteFour(x + at, x + at + n, x + at + line, x + at + line + n, y, dy, dx + at, dx + at + n, dx + at + line,
-                  dx + at + line + n, n);
+                  dx + at + line + n, n, positive);
       } else {
-        RouteWindow(p, clip, x, y, dy, dx);
+        RouteWindow(p, clip, x, y, dy, dx, positive);
       }
     }
   }
-  if (p.mask) Masked(dx, launch.In<float>(run, 3) + image * size, dx, size);
+  if (p.mask && !positive) Masked(dx, launch.In<float>(run, 3) + image * size, dx, size);
 }
 
 absl::StatusOr<PreparedKernel> PrepareMaxPoolGrad(const KernelRequest& request) {
