@@ -37,6 +37,22 @@ double ScalarAsDouble(const void* data, DType dtype) {
   }
 }
 
+// What kernels of one step see of the communicator.
+class CommunicatorGroup final : public ReplicaGroup {
+ public:
+  CommunicatorGroup(Communicator* communicator, int64_t step, absl::Time deadline)
+      : communicator_(communicator), step_(step), deadline_(deadline) {}
+
+  absl::Status AllReduce(HostSpan buffer, ReduceOp op, absl::string_view name) override {
+    return communicator_->AllReduce(buffer, op, {name, step_, deadline_});
+  }
+
+ private:
+  Communicator* const communicator_;
+  const int64_t step_;
+  const absl::Time deadline_;
+};
+
 }  // namespace
 
 class StepExecutor::Impl {
@@ -208,8 +224,8 @@ absl::Status StepExecutor::Impl::Compute(Plan& plan, const StepInputs& inputs, a
   KernelRun run;
   run.step = inputs.step;
   run.replica_id = replica_id_;
-  run.communicator = world_ > 1 ? communicator_ : nullptr;
-  run.deadline = deadline;
+  CommunicatorGroup group(communicator_, inputs.step, deadline);
+  run.group = world_ > 1 ? &group : nullptr;
   run.errors = &errors_;
   plan.Compute(run, tiles_);
   return errors_.ok() ? absl::OkStatus() : errors_.Take();

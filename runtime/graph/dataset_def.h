@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/graph/attributes.h"
+#include "runtime/tensor/attributes.h"
 
 namespace cohort {
 

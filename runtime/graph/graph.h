@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "runtime/graph/attributes.h"
+#include "runtime/tensor/attributes.h"
 #include "runtime/tensor/tensor_spec.h"
 
 namespace cohort {

@@ -11,11 +11,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "runtime/base/mutex.h"
-#include "runtime/collective/communicator.h"
-#include "runtime/graph/attributes.h"
+#include "runtime/tensor/attributes.h"
+#include "runtime/tensor/host_span.h"
 #include "runtime/tensor/tensor.h"
 #include "runtime/tensor/tensor_spec.h"
 
@@ -34,13 +33,20 @@ class KernelErrors {
   absl::Status status_ ABSL_GUARDED_BY(mu_);
 };
 
+// The replicas that a kernel reduces over. Rules and errors are a Communicator's, which stands behind it.
+class ReplicaGroup {
+ public:
+  virtual ~ReplicaGroup() = default;
+  // In place; all replicas end with identical bytes. `name`: of the node.
+  virtual absl::Status AllReduce(HostSpan buffer, ReduceOp op, absl::string_view name) = 0;
+};
+
 // What changes from step to step and is the same for all kernels of a step.
 struct KernelRun {
   void* const* table = nullptr;  // memory of every value; batches and swapped variables change only this
   int64_t step = 0;
   int replica_id = 0;
-  Communicator* communicator = nullptr;  // null: a group of one
-  absl::Time deadline;                   // of each collective
+  ReplicaGroup* group = nullptr;  // null: a group of one
   KernelErrors* errors = nullptr;
 };
 

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "runtime/graph/attributes.h"
+#include "runtime/tensor/attributes.h"
 
 namespace cohort {
 

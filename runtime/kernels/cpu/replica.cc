@@ -24,8 +24,8 @@ void RunAllReduce(const Launch& launch, const KernelRun& run, int64_t) {
   void* buffer = launch.Out<void>(run, 0);
   const HostSpan span{buffer, p.count, p.dtype};
   if (span.bytes() > 0) std::memcpy(buffer, launch.In<void>(run, 0), span.bytes());
-  if (run.communicator == nullptr) return;
-  absl::Status status = run.communicator->AllReduce(span, p.op, {p.name, run.step, run.deadline});
+  if (run.group == nullptr) return;
+  absl::Status status = run.group->AllReduce(span, p.op, p.name);
   if (!status.ok()) run.errors->Report(Annotate(std::move(status), absl::StrCat("all-reduce '", p.name, "'")));
 }
 

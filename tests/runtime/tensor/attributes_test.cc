@@ -1,4 +1,4 @@
-#include "runtime/graph/attributes.h"
+#include "runtime/tensor/attributes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

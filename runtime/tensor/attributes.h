@@ -1,5 +1,5 @@
-#ifndef COHORT_RUNTIME_GRAPH_ATTRIBUTES_H_
-#define COHORT_RUNTIME_GRAPH_ATTRIBUTES_H_
+#ifndef COHORT_RUNTIME_TENSOR_ATTRIBUTES_H_
+#define COHORT_RUNTIME_TENSOR_ATTRIBUTES_H_
 
 #include <cstdint>
 #include <map>
@@ -36,4 +36,4 @@ std::string AttributesToString(const Attributes& attributes);
 
 }  // namespace cohort
 
-#endif  // COHORT_RUNTIME_GRAPH_ATTRIBUTES_H_
+#endif  // COHORT_RUNTIME_TENSOR_ATTRIBUTES_H_
