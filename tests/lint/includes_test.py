@@ -34,7 +34,6 @@ GUARDED = (
     (r"absl/synchronization/mutex\.h$", r"runtime/base/mutex\.h$|deploy/sanitizers/",
      "absl::Mutex only in runtime/base/mutex.h: use cohort::Mutex"),
     (r"(mutex|shared_mutex|condition_variable)$", r"$^", "use cohort::Mutex, whose waits have deadlines"),
-    (r"future$", r"tests/", "futures only in tests: use cohort::Mutex, whose waits have deadlines"),
     (r"thread$", r"runtime/base/thread\.h$|deploy/", "threads only through cohort::Thread, which is joined"),
 )
 
