@@ -1,5 +1,6 @@
 #include "ps/shard_session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,9 @@ absl::StatusOr<std::shared_ptr<ShardSession>> ShardSession::Create(const PsSessi
   for (const PsVariable& wanted : spec.variables) {
     const VariableDef& definition = wanted.definition;
     const VariableKey key{definition.name, ""};
+    if (session->entries_.contains(definition.name)) {
+      return absl::InvalidArgumentError(absl::StrCat("there are two variables '", definition.name, "'"));
+    }
     auto entry = std::make_unique<Entry>();
     COHORT_ASSIGN_OR_RETURN(entry->variable, session->store_.Create(key, definition.spec, definition.trainable));
     COHORT_ASSIGN_OR_RETURN(const Tensor value, InitialValue(definition, spec.seed));
@@ -45,7 +49,7 @@ absl::StatusOr<std::vector<Tensor>> ShardSession::Pull(absl::Span<const std::str
   return values;
 }
 
-absl::Status ShardSession::Check(const ParameterServer::Gradient& gradient) const {
+absl::StatusOr<ShardSession::Entry*> ShardSession::Check(const ParameterServer::Gradient& gradient) const {
   COHORT_ASSIGN_OR_RETURN(Entry * entry, Find(gradient.variable));
   const TensorSpec& spec = entry->variable->spec();
   if (gradient.value.spec() != spec) {
@@ -54,7 +58,7 @@ absl::Status ShardSession::Check(const ParameterServer::Gradient& gradient) cons
                                                    spec.ToString()));
   }
   MutexLock lock(&entry->mu);
-  if (entry->updater.has_value()) return absl::OkStatus();
+  if (entry->updater.has_value()) return entry;
   return absl::InvalidArgumentError(absl::StrCat("variable '", gradient.variable, "' has no optimizer"));
 }
 
@@ -72,15 +76,22 @@ absl::Status ShardSession::Push(const TaskId& worker, const ParameterClient::Upd
     return absl::InvalidArgumentError(absl::StrCat("a push of step ", update.worker_step, " with ", update.examples,
                                                    " examples: steps count from 1, examples from 0"));
   }
-  for (const ParameterServer::Gradient& gradient : gradients) COHORT_RETURN_IF_ERROR(Check(gradient));
+  std::vector<Entry*> entries;
+  entries.reserve(gradients.size());
+  for (const ParameterServer::Gradient& gradient : gradients) {
+    COHORT_ASSIGN_OR_RETURN(Entry * entry, Check(gradient));
+    if (std::find(entries.begin(), entries.end(), entry) != entries.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("a push has gradients of '", gradient.variable, "' twice"));
+    }
+    entries.push_back(entry);
+  }
   Worker* const sender = FindWorker(worker);
   MutexLock lock(&sender->mu);
   if (update.worker_step <= sender->last_step) return absl::OkStatus();
   if (update.examples > 0) {
-    for (const ParameterServer::Gradient& gradient : gradients) {
-      COHORT_ASSIGN_OR_RETURN(Entry * entry, Find(gradient.variable));
-      MutexLock entry_lock(&entry->mu);
-      entry->updater->Apply(gradient.value.values<float>().data(), update.learning_rate, update.examples);
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      MutexLock entry_lock(&entries[i]->mu);
+      entries[i]->updater->Apply(gradients[i].value.values<float>().data(), update.learning_rate, update.examples);
     }
   }
   sender->last_step = update.worker_step;

@@ -22,7 +22,8 @@ namespace cohort {
 // sees half of one. Safe from any thread.
 class ShardSession {
  public:
-  // Makes the variables with their first values. InvalidArgument: an unknown optimizer, a bad initializer.
+  // Makes the variables with their first values. InvalidArgument: an unknown optimizer, a bad initializer, a name
+  // twice.
   static absl::StatusOr<std::shared_ptr<ShardSession>> Create(const PsSessionSpec& spec);
 
   absl::StatusOr<std::vector<Tensor>> Pull(absl::Span<const std::string> names) const;
@@ -45,7 +46,8 @@ class ShardSession {
 
   ShardSession() = default;
   absl::StatusOr<Entry*> Find(const std::string& name) const;
-  absl::Status Check(const ParameterServer::Gradient& gradient) const;
+  // The variable to which a gradient fits.
+  absl::StatusOr<Entry*> Check(const ParameterServer::Gradient& gradient) const;
   Worker* FindWorker(const TaskId& worker);
 
   VariableStore store_;
