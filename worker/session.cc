@@ -210,13 +210,22 @@ absl::StatusOr<StepHeader> WorkerSession::RunStep(const RunSpec& run, int64_t st
     inputs.has_next = run.count > 0 ? !last : feed->has_next();
   }
   inputs.step = step;
-  inputs.learning_rate = spec_.program.loop.learning_rate;
+  inputs.learning_rate = LearningRate(step);
   inputs.stop_requested = stop_requested_;
   inputs.collective_timeout = spec_.collective_timeout;
   StepHeader header;
   COHORT_RETURN_IF_ERROR(executor.Run(inputs, header));
   if (training && inputs.batch != nullptr) examples_ += ExamplesOf(*inputs.batch);
   return header;
+}
+
+double WorkerSession::LearningRate(int64_t step) const {
+  const Loop& loop = spec_.program.loop;
+  const int64_t epoch = train_feed_ == nullptr ? 0 : train_feed_->batches_per_epoch();
+  const int64_t steps = loop.steps > 0 ? loop.steps : loop.epochs * epoch;
+  if (loop.final_learning_rate < 0 || steps <= 0) return loop.learning_rate;
+  const double done = static_cast<double>(std::min(step - 1, steps)) / static_cast<double>(steps);
+  return loop.learning_rate + (loop.final_learning_rate - loop.learning_rate) * done;
 }
 
 absl::StatusOr<WorkerSummary> WorkerSession::Summarize() const {

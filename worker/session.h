@@ -66,6 +66,7 @@ class WorkerSession {
   absl::StatusOr<RunResult> RunSteps(const RunSpec& run, StepExecutor& executor, Feed* feed,
                                      const std::function<void(StepReport)>& report);
   absl::StatusOr<StepHeader> RunStep(const RunSpec& run, int64_t step, bool last, StepExecutor& executor, Feed* feed);
+  double LearningRate(int64_t step) const;
   absl::Status aborted() const;
 
   const SessionSpec spec_;

@@ -60,6 +60,8 @@ void AddTrain(CLI::App& app, TrainCommand& train) {
   verb.add_option("--steps", options.steps, "steps, instead of epochs");
   verb.add_option("--optimizer", options.optimizer, absl::StrJoin(KnownOptimizers(), ", "))->capture_default_str();
   verb.add_option("--learning_rate", options.learning_rate)->default_str("the optimizer's own");
+  verb.add_option("--final_learning_rate", options.final_learning_rate, "the rate falls to this, step by step")
+      ->default_str("the same");
   verb.add_option("--hidden", options.hidden, "sizes of mlp's hidden layers")->delimiter(',')->default_str("128");
   verb.add_option("--seed", options.seed, "of initial values and order")->capture_default_str();
   verb.add_option("--initializer", options.initializer, "default, golden")->capture_default_str();

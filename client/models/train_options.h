@@ -19,6 +19,7 @@ struct TrainOptions {
   int64_t steps = 0;
   std::string optimizer = "adam";       // sgd, momentum, adagrad, adam
   double learning_rate = 0;             // 0: the optimizer's own, see DefaultLearningRate
+  double final_learning_rate = -1;      // the rate falls to it, step by step; negative: it stays
   std::vector<int64_t> hidden = {128};  // sizes of mlp's hidden layers
   uint64_t seed = 0;                    // of initial values and shuffling
   std::string initializer = "default";  // default: Glorot; golden: the values of tests/testdata/golden

@@ -202,6 +202,7 @@ Loop MakeLoop(const TrainOptions& options, Datasets datasets, bool shuffle, doub
   loop.epochs = options.steps > 0 ? 0 : std::max<int64_t>(options.epochs, 1);
   loop.report_every = options.report_every;
   loop.learning_rate = learning_rate;
+  loop.final_learning_rate = options.final_learning_rate;
   if (options.evaluate) {
     loop.evaluate_function = "evaluate";
     loop.evaluate_dataset = std::move(datasets.test);

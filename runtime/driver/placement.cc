@@ -88,6 +88,7 @@ SessionSpec WorkerSession(const Program& program, const std::vector<TaskAddress>
     loop.evaluate_dataset = PartOfWorker(program.loop.evaluate_dataset, loop.evaluate_batch, rank, count, false);
   }
   if (dealt) {
+    loop.steps = (loop.steps + count - 1) / count;  // of this worker, about: what the learning rate falls over
     spec.group = {workers[rank]};
     spec.parameter_servers = parameter_servers;
   } else {

@@ -215,6 +215,10 @@ absl::Status Training::TrainOnce(const std::vector<std::optional<RunSpec>>& runs
     if (*stopped) return absl::OkStatus();
   }
   const absl::Time start = absl::Now();
+  {
+    MutexLock lock(&report_mu_);
+    last_report_ = start;
+  }
   COHORT_ASSIGN_OR_RETURN(const std::vector<RunResult> results, RunOnAll(runs, /*report=*/true));
   result_.seconds += absl::ToDoubleSeconds(absl::Now() - start);
   StepSums sums;
@@ -268,7 +272,12 @@ void Training::Report(const StepReport& report) {
   event.kind = JobEvent::Kind::kReport;
   event.report = report;
   reported_steps_ += report.sums.steps;
-  event.report.step = dealt_ ? reported_steps_ : report.step;
+  if (dealt_) {  // the reports of several workers interleave: what they add up to has its own pace
+    const absl::Time now = absl::Now();
+    event.report.step = reported_steps_;
+    event.report.seconds = absl::ToDoubleSeconds(now - last_report_);
+    last_report_ = now;
+  }
   event.info.step = event.report.step;
   event.info.steps_total = steps_total_;
   event_(event);

@@ -81,6 +81,7 @@ class Training {
 
   Mutex report_mu_;  // held while `event_` runs
   int64_t reported_steps_ ABSL_GUARDED_BY(report_mu_) = 0;
+  absl::Time last_report_ ABSL_GUARDED_BY(report_mu_);
 
   Mutex mu_;
   absl::Status abort_reason_ ABSL_GUARDED_BY(mu_);

@@ -47,6 +47,10 @@ struct Loop {
   int64_t steps = 0;
   int64_t report_every = 0;  // steps between two reports; 0: every half second
   double learning_rate = 0;
+  // Falls by the same amount in every step, and the last one is taken with less than one such amount above this
+  // (TensorFlow's PolynomialDecay, power 1); negative: the learning rate stays. With parameter servers each worker's
+  // falls over its own steps.
+  double final_learning_rate = -1;
   std::string evaluate_function;  // empty: none
   DatasetDef evaluate_dataset;
   int64_t evaluate_batch = 0;

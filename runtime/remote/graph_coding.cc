@@ -118,6 +118,7 @@ wire::Loop ToProto(const Loop& loop) {
   proto.set_steps(loop.steps);
   proto.set_report_every(loop.report_every);
   proto.set_learning_rate(loop.learning_rate);
+  if (loop.final_learning_rate >= 0) proto.set_final_learning_rate(loop.final_learning_rate);
   proto.set_evaluate_function(loop.evaluate_function);
   *proto.mutable_evaluate_dataset() = ToProto(loop.evaluate_dataset);
   proto.set_evaluate_batch(loop.evaluate_batch);
@@ -138,6 +139,7 @@ absl::StatusOr<Loop> FromProto(const wire::Loop& proto) {
   loop.steps = proto.steps();
   loop.report_every = proto.report_every();
   loop.learning_rate = proto.learning_rate();
+  if (proto.has_final_learning_rate()) loop.final_learning_rate = proto.final_learning_rate();
   loop.evaluate_function = proto.evaluate_function();
   COHORT_ASSIGN_OR_RETURN(loop.evaluate_dataset, FromProto(proto.evaluate_dataset()));
   loop.evaluate_batch = proto.evaluate_batch();
