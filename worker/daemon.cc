@@ -16,6 +16,7 @@
 #include "runtime/daemon/daemon_state.h"
 #include "runtime/daemon/identity.h"
 #include "runtime/remote/cluster_service.h"
+#include "runtime/remote/job_control.h"
 #include "runtime/remote/member.h"
 #include "runtime/remote/parameter_client.h"
 #include "runtime/remote/program_bytes.h"
@@ -25,6 +26,7 @@
 #include "worker/leader.h"
 #include "worker/leader_service.h"
 #include "worker/membership_service.h"
+#include "worker/missing_task_probe.h"
 #include "worker/worker.h"
 #include "worker/worker_service.h"
 
@@ -45,6 +47,7 @@ struct Leadership {
   std::unique_ptr<Leader> leader;
   std::unique_ptr<MembershipService> members;
   std::unique_ptr<LeaderService> clients;
+  std::unique_ptr<MissingTaskProbe> probe;
 };
 
 class WorkerDaemon {
@@ -142,6 +145,10 @@ void WorkerDaemon::Lead() {
     for (const MemberLoss& loss : change.losses) worker_->CloseSessionsWith(loss.task, loss.status);
   });
   on_roster(coordination.membership().GetRoster());
+  leading_.probe = std::make_unique<MissingTaskProbe>(
+      coordination.membership(), [this](const std::string& address, absl::Time deadline) {
+        return ConnectCluster(address, deadline, {self_.task, self_.incarnation, absl::ZeroDuration()}).status();
+      });
 }
 
 LeaderOptions WorkerDaemon::MakeLeaderOptions() const {
