@@ -21,16 +21,16 @@ bazel build //client:cohort //worker //ps
 
 export PATH="$PWD/bazel-bin/client:$PATH" results
 bazel-bin/client/cohort local --workers=2 --ps=1 -- bash -euo pipefail -c '
-  train() {  # STRATEGY EPOCHS
+  train() {  # STRATEGY EPOCHS BATCH_SIZE
     echo "== training mlp on fashion_mnist, $1, $2 epoch(s)"
     local start=$EPOCHREALTIME
-    cohort train --model=mlp --dataset=fashion_mnist --strategy="$1" --batch_size=128 --epochs="$2" --json \
-      >"$results/$1.json"
+    cohort train --model=mlp --dataset=fashion_mnist --strategy="$1" --epochs="$2" --batch_size="$3" \
+      --final_learning_rate=0 --json >"$results/$1.json"
     local end=$EPOCHREALTIME
     echo "$(( (${end/./} - ${start/./}) / 100000 ))" >"$results/$1.tenths"
   }
-  train multi_worker_mirrored 2
-  train parameter_server 1
+  train multi_worker_mirrored 2 128
+  train parameter_server 1 32  # one epoch: smaller batches, more steps
 '
 
 echo "== results"
