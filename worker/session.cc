@@ -74,7 +74,7 @@ class WorkerSession::Reporter {
 };
 
 WorkerSession::WorkerSession(SessionSpec spec, const SessionEnvironment& environment)
-    : spec_(std::move(spec)), environment_(environment) {}
+    : spec_(std::move(spec)), environment_(environment), tiles_(environment.threads) {}
 
 absl::StatusOr<std::unique_ptr<WorkerSession>> WorkerSession::Open(SessionSpec spec,
                                                                    const SessionEnvironment& environment,
@@ -100,7 +100,7 @@ absl::Status WorkerSession::Plan() {
   for (const auto& [name, function] : program.functions) {
     COHORT_ASSIGN_OR_RETURN(executors_[name],
                             StepExecutor::Create(function, program.functions, variables_, communicator_.get(),
-                                                 parameters_.get(), *environment_.tiles, StepExecutorOptions{}),
+                                                 parameters_.get(), tiles_, StepExecutorOptions{}),
                             _ << "function '" << name << "'");
   }
   const Loop& loop = program.loop;

@@ -31,7 +31,7 @@ struct SessionEnvironment {
   std::function<void(const SessionSpec&, const absl::Status& reason)> abort_group;
   // For variables on parameter servers.
   std::function<absl::StatusOr<std::unique_ptr<ParameterClient>>(const SessionSpec&)> connect_parameter_servers;
-  TilePool* tiles = nullptr;
+  int threads = 1;  // that compute, the session's own included
   const Chaos* chaos = nullptr;
 };
 
@@ -74,6 +74,7 @@ class WorkerSession {
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<ParameterClient> parameters_;
   VariableStore variables_;
+  TilePool tiles_;  // a pool serves one thread, and an old session may still end while a new one begins
   std::map<std::string, std::unique_ptr<StepExecutor>> executors_;  // by function
   std::unique_ptr<Feed> train_feed_;
   std::unique_ptr<Feed> evaluate_feed_;

@@ -35,9 +35,9 @@ struct Worker::Entry {
     {
       MutexLock lock(&mu);
       if (closed.ok()) closed = reason;
-      if (session != nullptr) session->Abort(reason);
+      if (session != nullptr) session->Abort(closed);
     }
-    environment.abort_group(spec, reason);
+    environment.abort_group(spec, Closed());  // the first reason wins
   }
 
   absl::Status Closed() {
@@ -91,11 +91,8 @@ absl::StatusOr<std::unique_ptr<Worker>> Worker::Create(SessionEnvironment enviro
 }
 
 Worker::Worker(SessionEnvironment environment, WorkerOptions options)
-    : options_(std::move(options)),
-      tiles_(options_.threads),
-      environment_(std::move(environment)),
-      reaper_("reaper", 1) {
-  environment_.tiles = &tiles_;
+    : options_(std::move(options)), environment_(std::move(environment)), reaper_("reaper", 1) {
+  environment_.threads = options_.threads;
   environment_.chaos = &options_.chaos;
 }
 

@@ -15,7 +15,7 @@
 namespace cohort {
 
 struct WorkerOptions {
-  int threads = 1;  // that compute, the session's own included
+  int threads = 1;  // that compute in each session, its own included
   Chaos chaos;
 };
 
@@ -24,7 +24,7 @@ struct WorkerOptions {
 // order. Safe from any thread.
 class Worker final : public WorkerLink {
  public:
-  // `environment` brings self and the two factories; tiles and chaos are the worker's own.
+  // `environment` brings self and the two factories; threads and chaos come with the options.
   static absl::StatusOr<std::unique_ptr<Worker>> Create(SessionEnvironment environment, WorkerOptions options);
   ~Worker() override;  // ends all sessions
 
@@ -65,7 +65,6 @@ class Worker final : public WorkerLink {
   void Close(const std::shared_ptr<Entry>& entry, const absl::Status& reason, Done<bool> done);
 
   const WorkerOptions options_;
-  TilePool tiles_;
   SessionEnvironment environment_;
   std::atomic<int64_t> last_step_ = 0;
   std::atomic<int64_t> bytes_sent_ = 0;
