@@ -38,9 +38,13 @@ struct Replica {
 class StepGroupTest : public ::testing::Test {
  protected:
   void MakeReplicas(int world) {
+    COHORT_ASSERT_OK_AND_ASSIGN(const Function function, TraceRegression(Sgd()));
+    MakeReplicas(world, function);
+  }
+
+  void MakeReplicas(int world, const Function& function) {
     group_ = std::make_unique<FakeGroup>(world);
     replicas_ = std::vector<Replica>(world);
-    COHORT_ASSERT_OK_AND_ASSIGN(const Function function, TraceRegression(Sgd()));
     for (int rank = 0; rank < world; ++rank) {
       Replica& replica = replicas_[rank];
       replica.communicator = group_->Endpoint(rank);
@@ -107,6 +111,31 @@ TEST_F(StepGroupTest, AFailedReductionLeavesTheVariablesAlone) {
       EXPECT_THAT(ValueOf(replica.store, "w"), ElementsAre(1, 2));
     }
   }
+}
+
+TEST_F(StepGroupTest, ReductionsInTheFunctionComeBeforeTheBuckets) {
+  FunctionBuilder builder("f");
+  const Value x = builder.AddParameter("x", {DType::kF32, Shape{Shape::kUnknown, 2}});
+  builder.AddParameter("y", {DType::kF32, Shape{Shape::kUnknown, 1}});
+  const Value sum = AllReduce(Sum(x));
+  builder.AddResult("sum", sum);
+  builder.AddResult("rank", ReplicaId(builder));
+  COHORT_ASSERT_OK_AND_ASSIGN(const Function function, builder.Finish());
+  MakeReplicas(2, function);
+  RunStep({Batch({{1, 2, 0}}), Batch({{3, 4, 0}, {5, 6, 0}})}, std::vector<StepInputs>(2, {.step = 1}));
+  for (int rank = 0; rank < 2; ++rank) {
+    COHORT_ASSERT_OK(replicas_[rank].status);
+    COHORT_ASSERT_OK_AND_ASSIGN(const Tensor reduced, replicas_[rank].executor->Fetch("sum"));
+    EXPECT_THAT(reduced.values<float>(), ElementsAre(21));
+    COHORT_ASSERT_OK_AND_ASSIGN(const Tensor id, replicas_[rank].executor->Fetch("rank"));
+    EXPECT_THAT(id.values<int32_t>(), ElementsAre(rank));
+  }
+  EXPECT_THAT(group_->Names(), ElementsAre("AllReduce", "header"));
+  EXPECT_EQ(replicas_[0].executor->collectives_text(), "AllReduce SUM float32 []\nheader SUM float64 [5]\n");
+
+  group_->FailAt(3, absl::UnavailableError("/job:worker/task:1 is gone"));
+  RunStep({Batch({{1, 2, 0}}), Batch({})}, std::vector<StepInputs>(2, {.step = 2}));
+  EXPECT_THAT(replicas_[0].status, HasCode(absl::StatusCode::kUnavailable));
 }
 
 // --- threads never change bits
