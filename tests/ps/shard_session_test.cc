@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 using Gradient = ParameterServer::Gradient;
 
-constexpr TaskId kWorker = {"worker", 0};
+const TaskId kWorker = {"worker", 0};
 #if defined(__SANITIZE_THREAD__)
 constexpr int kPushes = 50;
 #else

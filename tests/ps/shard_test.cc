@@ -18,7 +18,7 @@ using ::cohort::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr TaskId kWorker = {"worker", 0};
+const TaskId kWorker = {"worker", 0};
 
 PsSessionSpec Spec(uint64_t session) {
   PsSessionSpec spec;
