@@ -1,5 +1,6 @@
 #include "worker/membership_service.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
@@ -18,6 +19,11 @@
 #include "runtime/rpc/status.h"
 
 namespace cohort {
+namespace {
+
+constexpr int64_t kNoEpoch = -1;
+
+}  // namespace
 
 // All streams of the leader. Lock order: Streams, then Stream; neither is held while coordination is called.
 class MembershipService::Streams : public std::enable_shared_from_this<Streams> {
@@ -199,15 +205,8 @@ absl::Status MembershipService::Streams::Join(Stream& stream, const wire::Attend
     stream.member = member;
     stream.joined = true;
     jobs.assign(jobs_.begin(), jobs_.end());
-    stream.Send(std::move(response));
-    stream.epoch = roster.epoch;
-    for (auto& [epoch, change] : stream.waiting) {
-      if (epoch <= roster.epoch) continue;
-      stream.epoch = epoch;
-      stream.Send(std::move(change));
-    }
-    stream.waiting.clear();
   }
+  stream.Send(std::move(response));
   for (const int64_t job : jobs) {
     const absl::StatusOr<JobRecord> record = coordination_.jobs().Get(job);
     if (!record.ok()) continue;
@@ -215,6 +214,14 @@ absl::Status MembershipService::Streams::Join(Stream& stream, const wire::Attend
     *kept.mutable_job() = ToProto(*record);
     stream.Send(std::move(kept));
   }
+  MutexLock lock(&mu_);
+  stream.epoch = roster.epoch;
+  for (auto& [epoch, news] : stream.waiting) {
+    if (epoch != kNoEpoch && epoch <= stream.epoch) continue;
+    stream.epoch = std::max(stream.epoch, epoch);
+    stream.Send(std::move(news));
+  }
+  stream.waiting.clear();
   return absl::OkStatus();
 }
 
@@ -257,7 +264,11 @@ void MembershipService::Streams::SendChange(const RosterChange& change) {
 void MembershipService::Streams::SendToAll(const wire::AttendResponse& response) {
   MutexLock lock(&mu_);
   for (Stream* stream : open_) {
-    if (stream->joined) stream->Send(response);
+    if (stream->epoch == Stream::kJoining) {
+      stream->waiting.emplace_back(kNoEpoch, response);
+    } else if (stream->joined) {
+      stream->Send(response);
+    }
   }
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/remote/graph_coding.h"
 
+#include <map>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -147,6 +149,44 @@ absl::StatusOr<Loop> FromProto(const wire::Loop& proto) {
   return loop;
 }
 
+// Decodes a program's functions, each after those that it calls.
+class FunctionsDecoder {
+ public:
+  FunctionsDecoder(const wire::Program& program, FunctionLibrary& done) : program_(program), done_(done) {}
+
+  absl::Status Run() {
+    for (const wire::Function& function : program_.functions()) {
+      if (!waiting_.emplace(function.name(), &function).second) {
+        return absl::InvalidArgumentError(absl::StrCat("function '", function.name(), "' stands there twice"));
+      }
+    }
+    for (const wire::Function& function : program_.functions()) COHORT_RETURN_IF_ERROR(Decode(function.name()));
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Decode(const std::string& name) {
+    const auto entry = waiting_.find(name);
+    if (entry == waiting_.end()) return absl::OkStatus();  // done, or unknown, which its caller's node will say
+    if (entry->second == nullptr) return absl::InvalidArgumentError(absl::StrCat("function '", name, "' calls itself"));
+    const wire::Function& proto = *std::exchange(entry->second, nullptr);
+    for (const wire::Node& node : proto.nodes()) {
+      if (node.op() != "PartitionedCall") continue;
+      for (const wire::Attribute& attribute : node.attributes()) {
+        if (attribute.name() == "f") COHORT_RETURN_IF_ERROR(Decode(attribute.s()));
+      }
+    }
+    COHORT_ASSIGN_OR_RETURN(Function function, FromProto(proto, &done_));
+    done_.emplace(name, std::move(function));
+    waiting_.erase(name);
+    return absl::OkStatus();
+  }
+
+  const wire::Program& program_;
+  FunctionLibrary& done_;
+  std::map<std::string, const wire::Function*> waiting_;  // null: being decoded
+};
+
 }  // namespace
 
 wire::Function ToProto(const Function& function) {
@@ -167,10 +207,11 @@ wire::Function ToProto(const Function& function) {
   return proto;
 }
 
-absl::StatusOr<Function> FromProto(const wire::Function& proto) {
+absl::StatusOr<Function> FromProto(const wire::Function& proto, const FunctionLibrary* library) {
   const auto where = [&] { return absl::StrCat("function '", proto.name(), "'"); };
   Function function;
   function.name = proto.name();
+  function.graph.set_library(library);
   for (const wire::Node& node : proto.nodes()) {
     COHORT_RETURN_IF_ERROR(AddNode(node, function.graph)) << where() << ", node '" << node.name() << "'";
   }
@@ -187,6 +228,7 @@ absl::StatusOr<Function> FromProto(const wire::Function& proto) {
     COHORT_ASSIGN_OR_RETURN(const ResultRole role, RoleFromProto(result.role()), _ << where());
     function.results.push_back({result.name(), {result.output().node(), result.output().index()}, role});
   }
+  function.graph.set_library(nullptr);
   return function;
 }
 
@@ -234,6 +276,7 @@ wire::Program ToProto(const Program& program) {
   for (const VariableDef& variable : program.variables) *proto.add_variables() = ToProto(variable);
   *proto.mutable_loop() = ToProto(program.loop);
   proto.set_seed(program.seed);
+  proto.set_complete(true);
   return proto;
 }
 
@@ -242,15 +285,11 @@ absl::StatusOr<Program> FromProto(const wire::Program& proto) {
     return absl::InvalidArgumentError(
         absl::StrCat("program: format version ", proto.version(), ", this build reads ", kFormatVersion));
   }
+  if (!proto.complete()) return absl::InvalidArgumentError("program: it is cut short");
   Program program;
   program.name = proto.name();
   COHORT_ASSIGN_OR_RETURN(program.strategy, ParseStrategy(proto.strategy()));
-  for (const wire::Function& f : proto.functions()) {
-    COHORT_ASSIGN_OR_RETURN(Function function, FromProto(f));
-    if (!program.functions.emplace(f.name(), std::move(function)).second) {
-      return absl::InvalidArgumentError(absl::StrCat("program: function '", f.name(), "' stands there twice"));
-    }
-  }
+  COHORT_RETURN_IF_ERROR(FunctionsDecoder(proto, program.functions).Run()) << "program";
   for (const wire::VariableDef& v : proto.variables()) {
     COHORT_ASSIGN_OR_RETURN(VariableDef variable, FromProto(v));
     program.variables.push_back(std::move(variable));

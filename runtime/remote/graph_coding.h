@@ -13,9 +13,10 @@ namespace cohort {
 void AttributesToProto(const Attributes& attributes, google::protobuf::RepeatedPtrField<wire::Attribute>* proto);
 absl::StatusOr<Attributes> AttributesFromProto(const google::protobuf::RepeatedPtrField<wire::Attribute>& proto);
 
-// A graph is built anew, node by node, so dtypes and shapes are inferred and checked; errors name the node.
+// A graph is built anew, node by node, so dtypes and shapes are inferred and checked; errors name the node. `library`:
+// the functions that it may call.
 wire::Function ToProto(const Function& function);
-absl::StatusOr<Function> FromProto(const wire::Function& proto);
+absl::StatusOr<Function> FromProto(const wire::Function& proto, const FunctionLibrary* library = nullptr);
 
 // At most 64 data sets above each other.
 wire::DatasetDef ToProto(const DatasetDef& dataset);

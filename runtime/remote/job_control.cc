@@ -3,15 +3,15 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
-#include <algorithm>
-#include <future>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/cluster.grpc.pb.h"
 #include "proto/leader.grpc.pb.h"
+#include "runtime/base/first_cause.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/driver/fan_out.h"
 #include "runtime/remote/calls.h"
 #include "runtime/remote/common_coding.h"
 #include "runtime/remote/job_coding.h"
@@ -20,22 +20,24 @@
 namespace cohort {
 namespace {
 
+constexpr absl::Duration kGrace = absl::Seconds(5);
+
 // The answer of a UnaryCall, for a thread that may block.
 template <typename Async, typename Request, typename Response>
 absl::StatusOr<Response> CallAndWait(Calls& calls, const char* name, Repeat repeat, absl::Time deadline, Async* async,
                                      void (Async::*method)(grpc::ClientContext*, const Request*, Response*,
                                                            std::function<void(grpc::Status)>),
                                      Request request) {
-  auto answer = std::make_shared<std::promise<absl::StatusOr<Response>>>();
-  auto future = answer->get_future();
+  auto answer = std::make_shared<FanOut<Response>>(1);
   UnaryCall<Request, Response>::Start(
       calls, name, repeat, deadline,
       [async, method](grpc::ClientContext* context, const Request* asked, Response* response,
                       std::function<void(grpc::Status)> done) {
         (async->*method)(context, asked, response, std::move(done));
       },
-      std::move(request), [answer](absl::StatusOr<Response> response) { answer->set_value(std::move(response)); });
-  return future.get();  // gRPC answers by the deadline
+      std::move(request), FanOut<Response>::Slot(answer, 0));
+  if (!answer->WaitForAll(deadline + kGrace)) return absl::InternalError(absl::StrCat(name, ": gRPC did not answer"));
+  return *answer->answers()[0];
 }
 
 class RemoteJobControl final : public JobControl {
