@@ -8,7 +8,7 @@ std::shared_ptr<AttendStream> AttendStream::Open(wire::MembershipService::Stub& 
                                                  Events events) {
   auto stream = std::shared_ptr<AttendStream>(new AttendStream(std::move(events)));
   stream->self_ = stream;
-  stub.async()->Attend(&stream->context_, stream.get());
+  stub.async()->Attend(&stream->context_.emplace(), stream.get());
   stream->AddHold();  // writes come from outside of reactions; held until reading has failed
   stream->StartRead(&stream->response_);
   stream->Send(std::move(first));
@@ -26,6 +26,11 @@ void AttendStream::Send(wire::AttendRequest request) {
 bool AttendStream::idle() const {
   MutexLock lock(&mu_);
   return queue_.empty();
+}
+
+void AttendStream::Cancel() {
+  MutexLock lock(&mu_);
+  if (context_.has_value()) context_->TryCancel();
 }
 
 void AttendStream::WriteNext() { StartWrite(&queue_.front()); }
@@ -56,6 +61,10 @@ void AttendStream::OnReadDone(bool ok) {
 
 void AttendStream::OnDone(const grpc::Status& status) {
   const std::shared_ptr<AttendStream> self = std::move(self_);
+  {
+    MutexLock lock(&mu_);
+    context_.reset();
+  }
   events_.closed(status);
 }
 

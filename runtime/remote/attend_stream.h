@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "proto/membership.grpc.pb.h"
 #include "runtime/base/mutex.h"
@@ -30,7 +31,7 @@ class AttendStream final : public grpc::ClientBidiReactor<wire::AttendRequest, w
   void Send(wire::AttendRequest request);
   // Whether all that was queued has been sent.
   bool idle() const;
-  void Cancel() { context_.TryCancel(); }
+  void Cancel();
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
@@ -41,9 +42,9 @@ class AttendStream final : public grpc::ClientBidiReactor<wire::AttendRequest, w
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Events events_;
-  grpc::ClientContext context_;
   wire::AttendResponse response_;
   mutable Mutex mu_;
+  std::optional<grpc::ClientContext> context_;                  // under mu_; until OnDone (see Calls)
   std::deque<wire::AttendRequest> queue_ ABSL_GUARDED_BY(mu_);  // the first one is being sent
   bool broken_ ABSL_GUARDED_BY(mu_) = false;
   std::shared_ptr<AttendStream> self_;  // until OnDone

@@ -32,6 +32,9 @@ class PendingCall {
 };
 
 // The calls that one link has under way to one task. Safe from any thread.
+//
+// A ClientContext holds its channel, and gRPC 1.51 crashes if the last channel of a process ends on one of gRPC's own
+// callback threads. So a call destroys its context before Remove; then the link's channel is the one that ends last.
 class Calls {
  public:
   Calls(TaskAddress callee, LinkOptions options, std::shared_ptr<grpc::Channel> channel);
@@ -43,7 +46,7 @@ class Calls {
   wire::Caller MakeCaller(uint64_t session, int64_t epoch) const;
 
   void Add(std::shared_ptr<PendingCall> call);
-  // After the answer was delivered. The last thing that a call does.
+  // After the answer was delivered and the context destroyed. The last thing that a call does.
   void Remove(const std::shared_ptr<PendingCall>& call);
 
   // What a call that ended with `status` tells its caller. A deadline that passed while there was no connection is
@@ -127,6 +130,10 @@ class UnaryCall final : public PendingCall, public std::enable_shared_from_this<
       answer_(explained);
     }
     answer_ = nullptr;
+    {
+      MutexLock lock(&mu_);
+      context_.reset();  // see Calls
+    }
     calls_.Remove(this->shared_from_this());
   }
 

@@ -81,6 +81,10 @@ class CoordinationClient::Core {
     }
     thread_.Join();
     delivery_.reset();
+    MutexLock lock(&mu_);
+    const auto closed = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return open_streams_ == 0; };
+    mu_.AwaitWithDeadline(closed, absl::InfiniteFuture());  // gRPC closes a cancelled stream at once
+    stub_.reset();  // ends the channel in this thread (see Calls): an event may hold the rest a moment longer
   }
 
   int64_t epoch() const {
@@ -159,12 +163,17 @@ class CoordinationClient::Core {
     events.closed = [self = self_, number](const grpc::Status& status) {
       Put(self, Event{number, std::nullopt, status});
     };
+    {
+      MutexLock lock(&mu_);
+      ++open_streams_;
+    }
     stream_ = AttendStream::Open(*stub_, std::move(request), std::move(events));
   }
 
   static void Put(const std::weak_ptr<Core>& self, Event event) {
     if (const std::shared_ptr<Core> core = self.lock()) {
       MutexLock lock(&core->mu_);
+      if (!event.response.has_value()) --core->open_streams_;
       core->inbox_.push_back(std::move(event));
     }
   }
@@ -387,7 +396,7 @@ class CoordinationClient::Core {
 
   const CoordinationClientOptions options_;
   const CoordinationListener listener_;
-  const std::unique_ptr<wire::MembershipService::Stub> stub_;
+  std::unique_ptr<wire::MembershipService::Stub> stub_;
   std::weak_ptr<Core> self_;
 
   // Of the heartbeat's thread.
@@ -407,6 +416,7 @@ class CoordinationClient::Core {
 
   mutable Mutex mu_;
   std::vector<Event> inbox_ ABSL_GUARDED_BY(mu_);
+  int open_streams_ ABSL_GUARDED_BY(mu_) = 0;
   bool ever_joined_ ABSL_GUARDED_BY(mu_) = false;
   absl::Status refused_ ABSL_GUARDED_BY(mu_);
   absl::Status last_error_ ABSL_GUARDED_BY(mu_);

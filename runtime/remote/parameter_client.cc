@@ -4,6 +4,7 @@
 #include <grpcpp/client_context.h>
 #include <grpcpp/generic/generic_stub.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,7 +36,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
     size_t server = 0;
     grpc::ByteBuffer request;
     grpc::ByteBuffer response;
-    grpc::ClientContext context;
+    std::optional<grpc::ClientContext> context{std::in_place};  // until the answer; see Calls
     grpc::Status status;
   };
 
@@ -50,11 +51,12 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
       MutexLock lock(&mu_);
       ++pending_;
     }
-    if (deadline < absl::InfiniteFuture()) message.context.set_deadline(absl::ToChronoTime(deadline));
-    stub.UnaryCall(&message.context, method, grpc::StubOptions(), &message.request, &message.response,
+    if (deadline < absl::InfiniteFuture()) message.context->set_deadline(absl::ToChronoTime(deadline));
+    stub.UnaryCall(&*message.context, method, grpc::StubOptions(), &message.request, &message.response,
                    [self = shared_from_this(), &message](grpc::Status status) {
                      MutexLock lock(&self->mu_);
                      message.status = std::move(status);
+                     message.context.reset();
                      --self->pending_;
                    });
   }

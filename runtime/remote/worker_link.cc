@@ -1,10 +1,12 @@
 #include "runtime/remote/worker_link.h"
 
 #include <atomic>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/worker.grpc.pb.h"
+#include "runtime/base/mutex.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/remote/calls.h"
 #include "runtime/remote/common_coding.h"
@@ -25,18 +27,21 @@ class RunCall final : public PendingCall,
 
   void Start(wire::WorkerService::Stub& stub) {
     self_ = shared_from_this();  // until OnDone
-    stub.async()->Run(&context_, &request_, this);
+    stub.async()->Run(&*context_, &request_, this);
     StartRead(&response_);
     StartCall();
   }
 
-  void Cancel() override { context_.TryCancel(); }
+  void Cancel() override {
+    MutexLock lock(&mu_);
+    if (context_.has_value()) context_->TryCancel();
+  }
 
   void OnReadDone(bool ok) override {
     if (!ok) return;
     if (const absl::Status status = Take(); !status.ok()) {
       error_ = status;
-      context_.TryCancel();
+      Cancel();
     }
     StartRead(&response_);
   }
@@ -53,6 +58,10 @@ class RunCall final : public PendingCall,
     }
     done_ = nullptr;
     report_ = nullptr;
+    {
+      MutexLock lock(&mu_);
+      context_.reset();
+    }
     calls_.Remove(self);
   }
 
@@ -78,7 +87,8 @@ class RunCall final : public PendingCall,
   const wire::RunRequest request_;
   std::function<void(StepReport)> report_;
   WorkerLink::Done<RunResult> done_;
-  grpc::ClientContext context_;
+  Mutex mu_;
+  std::optional<grpc::ClientContext> context_{std::in_place};  // under mu_; until OnDone
   wire::RunResponse response_;
   std::optional<RunResult> result_;
   absl::Status error_;

@@ -12,6 +12,7 @@
 #include "runtime/rpc/call_context.h"
 #include "runtime/rpc/channel.h"
 #include "runtime/rpc/server.h"
+#include "runtime/rpc/service_ptr.h"
 #include "tests/testing/answer.h"
 #include "tests/testing/fake_parameter_server.h"
 #include "tests/testing/status_matchers.h"

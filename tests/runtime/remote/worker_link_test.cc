@@ -9,6 +9,7 @@
 #include "runtime/remote/program_bytes.h"
 #include "runtime/rpc/call_context.h"
 #include "runtime/rpc/server.h"
+#include "runtime/rpc/service_ptr.h"
 #include "tests/testing/answer.h"
 #include "tests/testing/fake_worker.h"
 #include "tests/testing/status_matchers.h"
