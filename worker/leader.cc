@@ -117,7 +117,8 @@ void Leader::EndAbandonedJobs(absl::Time now) {
     if (run->Abandoned(now, options_.lease)) {
       const std::string reason =
           absl::StrCat("its client is gone for longer than the lease of ", absl::FormatDuration(options_.lease));
-      if (coordination_.jobs().Cancel(run->id(), reason).ok()) LogJob(run->id(), reason);
+      LogJob(run->id(), reason);                                     // before the job's end
+      coordination_.jobs().Cancel(run->id(), reason).IgnoreError();  // it may have ended this moment
     }
     if (run->StoppingSince(now - options_.training.drain)) {
       run->Abort(absl::CancelledError(absl::StrCat("cancelled, and not at the end of a step within ",

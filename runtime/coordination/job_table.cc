@@ -99,6 +99,7 @@ absl::Status JobTable::Cancel(int64_t id, absl::string_view reason) {
       End(job, JobState::kCancelled, absl::CancelledError(absl::StrCat(Text(job.record), " was cancelled: ", reason)));
     } else if (state == JobState::kRunning && !job.cancel_requested) {
       job.cancel_requested = true;
+      job.cancel_reason = std::string(reason);
       if (hooks_.cancel) callbacks_.Post([this, id] { hooks_.cancel(id); });
     }
   }
@@ -120,6 +121,7 @@ void JobTable::Finish(int64_t id, absl::Status result, std::string result_json) 
       End(job, JobState::kDone, absl::OkStatus());
     } else {
       const bool cancelled = job.cancel_requested && absl::IsCancelled(result);
+      if (cancelled) result = Annotate(result, absl::StrCat(Text(job.record), " was cancelled: ", job.cancel_reason));
       End(job, cancelled ? JobState::kCancelled : JobState::kFailed, std::move(result));
     }
   }
