@@ -7,11 +7,13 @@
 //   cohort::FunctionBuilder, ops.h        tracing: values, variables, gradients
 //   cohort::Program                       functions, variables, data and loop: what a job runs
 //   cohort::MakeTrainingProgram           the built-in models
+//   cohort::Session                       the workers in this process's own hands, step by step
 //
 // client/examples/ holds whole programs.
 
 #include "client/cluster.h"                  // IWYU pragma: export
 #include "client/models/training_program.h"  // IWYU pragma: export
+#include "client/session.h"                  // IWYU pragma: export
 #include "runtime/graph/builder.h"           // IWYU pragma: export
 #include "runtime/graph/gradients.h"         // IWYU pragma: export
 #include "runtime/graph/ops.h"               // IWYU pragma: export

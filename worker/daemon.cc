@@ -135,6 +135,7 @@ void WorkerDaemon::Lead() {
       member.bytes_sent = worker_->bytes_sent();
     }
   };
+  hooks.sessions = &leading_.leader->sessions();
   leading_.clients = std::make_unique<LeaderService>(*leading_.leader, std::move(hooks));
   const auto on_roster = [this](const Roster& roster) {
     worker_->SetEpoch(roster.epoch);

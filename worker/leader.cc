@@ -13,6 +13,7 @@
 #include "runtime/driver/fan_out.h"
 #include "runtime/driver/job_result_json.h"
 #include "runtime/driver/placement.h"
+#include "worker/roster_tasks.h"
 
 namespace cohort {
 namespace {
@@ -38,26 +39,10 @@ JobInfo ToJobInfo(const JobRecord& record) {
 
 TaskAddress ToTaskAddress(const RosterMember& member) { return {member.task, member.address, member.incarnation}; }
 
-// The tasks of one job of the cluster, by index.
-std::vector<TaskAddress> TasksOf(const Roster& roster, absl::string_view job) {
-  std::vector<TaskAddress> tasks;
-  for (const RosterMember& member : roster.members) {
-    if (member.task.job == job) tasks.push_back(ToTaskAddress(member));
-  }
-  std::sort(tasks.begin(), tasks.end(), [](const auto& a, const auto& b) { return a.task.index < b.task.index; });
-  return tasks;
-}
-
-std::vector<TaskAddress> TrainingTasksOf(const Roster& roster) {
-  std::vector<TaskAddress> tasks = TasksOf(roster, "chief");
-  for (TaskAddress& worker : TasksOf(roster, "worker")) tasks.push_back(std::move(worker));
-  return tasks;
-}
-
 // Whose loss ends a job.
 absl::StatusOr<std::vector<TaskId>> TasksUsed(StrategyKind strategy, const Roster& roster) {
   const std::vector<TaskAddress> servers = TasksOf(roster, "ps");
-  COHORT_ASSIGN_OR_RETURN(std::vector<TaskAddress> used, WorkersFor(strategy, TrainingTasksOf(roster), servers));
+  COHORT_ASSIGN_OR_RETURN(std::vector<TaskAddress> used, WorkersFor(strategy, ComputingTasksOf(roster), servers));
   if (strategy == StrategyKind::kParameterServer) used.insert(used.end(), servers.begin(), servers.end());
   std::vector<TaskId> tasks;
   for (const TaskAddress& task : used) tasks.push_back(task.task);
@@ -71,6 +56,7 @@ Leader::Leader(LeaderOptions options, LeaderEnvironment environment, const Clock
       environment_(std::move(environment)),
       clock_(clock),
       coordination_(MakeCoordinationOptions(), options_.self, clock),
+      sessions_({options_.start_timeout, options_.lease, options_.training.control}, Links(), coordination_, clock),
       runner_("jobs", 1) {
   coordination_.membership().Watch([this](const RosterChange& change) { OnRosterChange(change); });
   ticker_ = Thread("leader", [this] { TickLoop(); });
@@ -87,7 +73,9 @@ CoordinationOptions Leader::MakeCoordinationOptions() {
   coordination.sessions.lease = options_.lease;
   // Above whatever an earlier life of this task gave out.
   coordination.sessions.first_id = absl::ToUnixMicros(clock_.Now());
-  coordination.sessions.on_end = [](int64_t, const absl::Status&) {};
+  coordination.sessions.on_end = [this](int64_t session, const absl::Status& reason) {
+    sessions_.OnEnd(session, reason);
+  };
   coordination.jobs.start = [this](const JobRecord& record) { runner_.Post([this, record] { RunJob(record); }); };
   coordination.jobs.cancel = [this](int64_t job) { FindOrMakeRun(job, /*detached=*/true)->Stop(clock_.Now()); };
   return coordination;
@@ -137,6 +125,7 @@ void Leader::OnRosterChange(const RosterChange& change) {
       if (job != task_jobs_.end()) run = runs_[job->second];
     }
     if (run != nullptr) run->Abort(loss.status);
+    sessions_.OnLoss(loss);
   }
   for (const TaskId& task : change.joined) LogInfo("leader", absl::StrCat(task.ToString(), " has joined"));
 }
@@ -186,8 +175,12 @@ void Leader::LogJob(int64_t job, const std::string& line) {
 
 absl::StatusOr<int64_t> Leader::Submit(const Program& program, const JobOptions& options, absl::Time) {
   COHORT_RETURN_IF_ERROR(program.Validate()) << "program '" << program.name << "'";
+  if (program.loop.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("program '", program.name, "' has no loop that a job could run; a client runs it in a session"));
+  }
   const Roster roster = coordination_.membership().GetRoster();
-  COHORT_RETURN_IF_ERROR(WorkersFor(program.strategy, TrainingTasksOf(roster), TasksOf(roster, "ps")).status());
+  COHORT_RETURN_IF_ERROR(WorkersFor(program.strategy, ComputingTasksOf(roster), TasksOf(roster, "ps")).status());
   JobRequest request;
   request.name = options.name.empty() ? program.name : options.name;
   request.program_bytes = environment_.serialize_program(program);
@@ -197,6 +190,11 @@ absl::StatusOr<int64_t> Leader::Submit(const Program& program, const JobOptions&
   FindOrMakeRun(id, options.detach);
   ForgetOldRuns();
   return id;
+}
+
+absl::StatusOr<std::unique_ptr<ClientSession>> Leader::OpenSession(const ClientSessionOptions& options,
+                                                                   absl::Time deadline) {
+  return OpenLocalSession(sessions_, Links(), options, deadline);
 }
 
 void Leader::RunJob(const JobRecord& record) {
@@ -242,7 +240,7 @@ absl::StatusOr<JobResult> Leader::RunTraining(JobRun& run, const JobRecord& reco
   tasks.epoch = roster.epoch;
   std::vector<std::shared_ptr<WorkerLink>> workers;
   std::vector<std::shared_ptr<PsLink>> servers;
-  for (const TaskAddress& task : TrainingTasksOf(roster)) {
+  for (const TaskAddress& task : ComputingTasksOf(roster)) {
     tasks.workers.push_back(workers.emplace_back(environment_.link_worker(task)).get());
   }
   for (const TaskAddress& task : TasksOf(roster, "ps")) {
@@ -393,6 +391,7 @@ void Leader::Close(const absl::Status& reason) {
     closed_ = reason.ok() ? absl::CancelledError("the leader is closed") : reason;
   }
   coordination_.Close(reason);
+  sessions_.CloseAll(reason);
   for (const std::shared_ptr<JobRun>& run : Runs()) {
     EndIfOver(*run);
     run->Abort(reason);

@@ -16,6 +16,7 @@
 #include "runtime/driver/job_control.h"
 #include "runtime/driver/training.h"
 #include "worker/job_run.h"
+#include "worker/leader_sessions.h"
 
 namespace cohort {
 
@@ -49,6 +50,7 @@ class Leader final : public JobControl {
   ~Leader() override;  // ends what runs
 
   Coordination& coordination() { return coordination_; }
+  LeaderSessions& sessions() { return sessions_; }
 
   absl::StatusOr<int64_t> Submit(const Program& program, const JobOptions& options, absl::Time deadline) override;
   absl::Status Follow(int64_t job, bool from_now, std::function<bool(const JobEvent&)> event) override;
@@ -56,6 +58,8 @@ class Leader final : public JobControl {
   absl::StatusOr<std::vector<JobInfo>> Jobs(absl::Time deadline) override;
   absl::Status Logs(int64_t job, bool follow, std::function<bool(const std::string&)> line) override;
   absl::StatusOr<ClusterStatus> Status(absl::Time deadline) override;
+  absl::StatusOr<std::unique_ptr<ClientSession>> OpenSession(const ClientSessionOptions& options,
+                                                             absl::Time deadline) override;
   absl::Status Shutdown(absl::Time deadline) override;
 
   // No new jobs; the running one ends with `reason`. Does not wait.
@@ -67,6 +71,7 @@ class Leader final : public JobControl {
 
  private:
   CoordinationOptions MakeCoordinationOptions();
+  TaskLinks Links() const { return {environment_.link_worker, environment_.link_parameter_server}; }
   void TickLoop();
   void EndAbandonedJobs(absl::Time now);
   void OnRosterChange(const RosterChange& change);
@@ -92,6 +97,7 @@ class Leader final : public JobControl {
   absl::Time next_startup_report_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
 
   Coordination coordination_;
+  LeaderSessions sessions_;
   ThreadPool runner_;  // its thread runs one job after the other
   Thread ticker_;
 };

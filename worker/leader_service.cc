@@ -14,6 +14,7 @@
 #include "runtime/remote/common_coding.h"
 #include "runtime/remote/graph_coding.h"
 #include "runtime/remote/job_coding.h"
+#include "runtime/remote/outbox.h"
 #include "runtime/rpc/status.h"
 #include "worker/follower_threads.h"
 
@@ -94,6 +95,64 @@ class BlockingWriter final : public grpc::ServerWriteReactor<Response> {
     state->stream = stream;
     return state;
   }
+};
+
+// The stream by which a client holds its session.
+class HoldStream final : public grpc::ServerBidiReactor<wire::HoldSessionRequest, wire::HoldSessionResponse> {
+ public:
+  using Check = std::function<absl::Status(const wire::HoldSessionRequest&)>;
+
+  HoldStream(LeaderSessions* sessions, Check check) : sessions_(sessions), check_(std::move(check)) {
+    StartRead(&request_);
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) {  // broken, or closed without a word, or over
+      if (stream_.session != 0) sessions_->Disconnected(stream_);
+      return outbox_->Finish(absl::CancelledError("the client let its session go"));
+    }
+    if (stream_.session == 0) {
+      if (const absl::Status status = Begin(); !status.ok()) return outbox_->Finish(status);
+    } else if (request_.close()) {
+      sessions_->Close(stream_.session);
+    }
+    StartRead(&request_);
+  }
+  void OnWriteDone(bool ok) override { outbox_->OnWriteDone(ok); }
+  void OnCancel() override { outbox_->OnCancel(); }
+  void OnDone() override { delete this; }
+
+ private:
+  absl::Status Begin() {
+    COHORT_RETURN_IF_ERROR(check_(request_));
+    if (sessions_ == nullptr) return absl::FailedPreconditionError("this leader gives no sessions to clients");
+    LeaderSessions::Events events;
+    events.opened = [outbox = outbox_, lease = sessions_->lease()](const SessionGrant& grant) {
+      wire::HoldSessionResponse response;
+      *response.mutable_opened() = ToProto(grant, lease);
+      outbox->Send(std::move(response));
+    };
+    events.ended = [outbox = outbox_](const absl::Status& status) { outbox->Finish(status); };
+    const wire::Caller& caller = request_.caller();
+    if (caller.session() != 0) {
+      COHORT_ASSIGN_OR_RETURN(
+          stream_, sessions_->Resume(static_cast<int64_t>(caller.session()), caller.incarnation(), std::move(events)));
+      return absl::OkStatus();
+    }
+    COHORT_ASSIGN_OR_RETURN(const ClientSessionOptions options, FromProto(request_));
+    COHORT_ASSIGN_OR_RETURN(stream_, sessions_->Open(options, caller.incarnation(), std::move(events)));
+    wire::HoldSessionResponse response;
+    response.set_waiting(sessions_->Behind(stream_.session));
+    if (!response.waiting().empty()) outbox_->Send(std::move(response));
+    return absl::OkStatus();
+  }
+
+  LeaderSessions* const sessions_;
+  const Check check_;
+  const std::shared_ptr<Outbox<wire::HoldSessionResponse, HoldStream>> outbox_ =
+      std::make_shared<Outbox<wire::HoldSessionResponse, HoldStream>>(this);
+  wire::HoldSessionRequest request_;
+  SessionStream stream_;
 };
 
 }  // namespace
@@ -177,6 +236,13 @@ class LeaderService::Service final : public wire::LeaderService::CallbackService
       if (hooks_.complete) hooks_.complete(status);
       *response = ToProto(status);
       return absl::OkStatus();
+    });
+  }
+
+  grpc::ServerBidiReactor<wire::HoldSessionRequest, wire::HoldSessionResponse>* HoldSession(
+      grpc::CallbackServerContext* context) override {
+    return new HoldStream(hooks_.sessions, [this, context](const wire::HoldSessionRequest& request) {
+      return Check(ReadCallContext(request.caller(), *context));
     });
   }
 

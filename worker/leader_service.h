@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "runtime/driver/job_control.h"
 #include "runtime/rpc/call_context.h"
+#include "worker/leader_sessions.h"
 
 namespace grpc {
 class Service;
@@ -19,6 +20,7 @@ struct LeaderServiceHooks {
   CallChecker check;                              // each call
   std::function<void(int64_t job)> on_submitted;  // tells the members (MembershipService::PublishJob)
   std::function<void(ClusterStatus&)> complete;   // MembershipService::Complete
+  LeaderSessions* sessions = nullptr;             // of attached clients; outlives the service
   int max_followers = 64;                         // of jobs and logs together: each has a thread
 };
 

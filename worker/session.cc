@@ -150,8 +150,9 @@ absl::StatusOr<RunResult> WorkerSession::Run(const RunSpec& run, const std::func
   }
   COHORT_RETURN_IF_ERROR(CheckFetched(spec_.program.functions.at(run.function), run.fetch));
   const bool training = run.data == RunSpec::Data::kTrain;
-  if (training && last_run_.has_value() && last_run_->first == run) return last_run_->second;
-  if (training && run.first_step != last_step_ + 1) {
+  const bool counted = run.data != RunSpec::Data::kEvaluate;
+  if (counted && last_run_.has_value() && last_run_->first == run) return last_run_->second;
+  if (counted && run.first_step != last_step_ + 1) {
     return absl::FailedPreconditionError(absl::StrCat(environment_.self.task.ToString(), ": step ", run.first_step,
                                                       " was asked for, but the session stands after step ",
                                                       last_step_.load()));
@@ -166,21 +167,22 @@ absl::StatusOr<RunResult> WorkerSession::Run(const RunSpec& run, const std::func
     COHORT_RETURN_IF_ERROR(training ? feed->StartEpoch(run.epoch) : feed->RestartEpoch(run.epoch));
   }
   absl::StatusOr<RunResult> result = RunSteps(run, *executor->second, feed, report);
-  if (training && result.ok()) last_run_.emplace(run, *result);
+  if (counted && result.ok()) last_run_.emplace(run, *result);
   return result;
 }
 
 absl::StatusOr<RunResult> WorkerSession::RunSteps(const RunSpec& run, StepExecutor& executor, Feed* feed,
                                                   const std::function<void(StepReport)>& report) {
   RunResult result;
-  Reporter reporter(run.report_every, report);
+  const std::function<void(StepReport)> unreported = [](const StepReport&) {};
+  Reporter reporter(run.report_every, run.data == RunSpec::Data::kNone ? unreported : report);
   int64_t step = run.first_step;
   for (bool more = true; more; ++step) {
     const bool last = run.count > 0 && step - run.first_step + 1 >= run.count;
     absl::StatusOr<StepHeader> header = RunStep(run, step, last, executor, feed);
     if (!header.ok())
       return Annotate(header.status(), absl::StrCat(environment_.self.task.ToString(), ": step ", step));
-    if (run.data == RunSpec::Data::kTrain) last_step_ = step;
+    if (run.data != RunSpec::Data::kEvaluate) last_step_ = step;
     reporter.Add(step, *header);
     result.last_step = step;
     result.stopped = header->stop_requested > 0;
@@ -198,9 +200,10 @@ absl::StatusOr<RunResult> WorkerSession::RunSteps(const RunSpec& run, StepExecut
 absl::StatusOr<StepHeader> WorkerSession::RunStep(const RunSpec& run, int64_t step, bool last, StepExecutor& executor,
                                                   Feed* feed) {
   COHORT_RETURN_IF_ERROR(aborted());
-  const bool training = run.data == RunSpec::Data::kTrain;
-  if (training) environment_.chaos->BeforeStep(environment_.self.task, step);
+  const bool counted = run.data != RunSpec::Data::kEvaluate;
+  if (counted) environment_.chaos->BeforeStep(environment_.self.task, step);
   StepInputs inputs;
+  if (!run.feeds.empty()) inputs.batch = &run.feeds;
   if (feed != nullptr) {
     // A counted run goes on over as many epochs as it needs.
     if (run.count > 0 && !feed->has_next()) {
@@ -215,7 +218,7 @@ absl::StatusOr<StepHeader> WorkerSession::RunStep(const RunSpec& run, int64_t st
   inputs.collective_timeout = spec_.collective_timeout;
   StepHeader header;
   COHORT_RETURN_IF_ERROR(executor.Run(inputs, header));
-  if (training && inputs.batch != nullptr) examples_ += ExamplesOf(*inputs.batch);
+  if (counted && inputs.batch != nullptr) examples_ += ExamplesOf(*inputs.batch);
   return header;
 }
 

@@ -179,6 +179,7 @@ void Worker::Run(uint64_t session, const RunSpec& run, std::function<void(StepRe
       report(std::move(r));
     });
     bytes_sent_ += s.bytes_sent() - sent;
+    if (result.ok() && run.data == RunSpec::Data::kNone) last_step_ = result->last_step;
     return result;
   });
 }

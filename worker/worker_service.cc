@@ -1,6 +1,7 @@
 #include "worker/worker_service.h"
 
-#include <deque>
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include "proto/worker.grpc.pb.h"
@@ -8,72 +9,60 @@
 #include "runtime/base/status_macros.h"
 #include "runtime/remote/answer.h"
 #include "runtime/remote/common_coding.h"
+#include "runtime/remote/outbox.h"
 #include "runtime/remote/worker_coding.h"
 #include "runtime/rpc/status.h"
 
 namespace cohort {
 namespace {
 
-// What a run has to say, on its way to a stream that may end before it.
-class RunOutbox {
- public:
-  explicit RunOutbox(grpc::ServerWriteReactor<wire::RunResponse>* stream) : stream_(stream) {}
+class RunStream;
+using RunOutbox = Outbox<wire::RunResponse, RunStream>;
 
-  void Send(wire::RunResponse response) {
-    MutexLock lock(&mu_);
-    if (stream_ == nullptr) return;
-    queue_.push_back(std::move(response));
-    if (queue_.size() == 1) stream_->StartWrite(&queue_.front());
+// The runs of one stream: what outlives it, since they go on when it breaks.
+struct Runs {
+  explicit Runs(RunStream* stream) : outbox(stream) {}
+
+  RunOutbox outbox;
+  Mutex mu;
+  int under_way ABSL_GUARDED_BY(mu) = 0;
+  bool asked_all ABSL_GUARDED_BY(mu) = false;  // the caller has closed its side
+
+  void Begin() {
+    MutexLock lock(&mu);
+    ++under_way;
   }
-
-  // After everything that was sent.
-  void Finish(const absl::Status& status) {
-    MutexLock lock(&mu_);
-    if (stream_ == nullptr || finish_) return;
-    finish_ = true;
-    status_ = status;
-    if (queue_.empty()) FinishNow(ToGrpcStatus(status_));
+  void End(wire::RunResponse response) {
+    outbox.Send(std::move(response));
+    MutexLock lock(&mu);
+    if (--under_way == 0 && asked_all) outbox.Finish(absl::OkStatus());
   }
-
-  void OnWriteDone(bool ok) {
-    MutexLock lock(&mu_);
-    queue_.pop_front();
-    if (stream_ == nullptr) return;
-    if (!ok) return FinishNow({grpc::StatusCode::CANCELLED, "the stream broke"});
-    if (!queue_.empty()) {
-      stream_->StartWrite(&queue_.front());
-    } else if (finish_) {
-      FinishNow(ToGrpcStatus(status_));
-    }
+  void EndOfRequests() {
+    MutexLock lock(&mu);
+    asked_all = true;
+    if (under_way == 0) outbox.Finish(absl::OkStatus());
   }
-
-  void OnCancel() {
-    MutexLock lock(&mu_);
-    if (stream_ != nullptr) FinishNow(grpc::Status::CANCELLED);
-  }
-
- private:
-  void FinishNow(const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    std::exchange(stream_, nullptr)->Finish(status);
-  }
-
-  Mutex mu_;
-  grpc::ServerWriteReactor<wire::RunResponse>* stream_ ABSL_GUARDED_BY(mu_);  // null once finished
-  std::deque<wire::RunResponse> queue_ ABSL_GUARDED_BY(mu_);                  // the first one is being written
-  bool finish_ ABSL_GUARDED_BY(mu_) = false;
-  absl::Status status_ ABSL_GUARDED_BY(mu_);
 };
 
-class RunStream final : public grpc::ServerWriteReactor<wire::RunResponse> {
+class RunStream final : public grpc::ServerBidiReactor<wire::RunRequest, wire::RunResponse> {
  public:
-  const std::shared_ptr<RunOutbox>& outbox() const { return outbox_; }
+  using Start = std::function<absl::Status(const wire::RunRequest&, const std::shared_ptr<Runs>&)>;
 
-  void OnWriteDone(bool ok) override { outbox_->OnWriteDone(ok); }
-  void OnCancel() override { outbox_->OnCancel(); }
+  explicit RunStream(Start start) : start_(std::move(start)) { StartRead(&request_); }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return runs_->EndOfRequests();
+    if (const absl::Status status = start_(request_, runs_); !status.ok()) return runs_->outbox.Finish(status);
+    StartRead(&request_);
+  }
+  void OnWriteDone(bool ok) override { runs_->outbox.OnWriteDone(ok); }
+  void OnCancel() override { runs_->outbox.OnCancel(); }
   void OnDone() override { delete this; }
 
  private:
-  const std::shared_ptr<RunOutbox> outbox_ = std::make_shared<RunOutbox>(this);
+  const Start start_;
+  const std::shared_ptr<Runs> runs_ = std::make_shared<Runs>(this);
+  wire::RunRequest request_;
 };
 
 class WorkerService final : public wire::WorkerService::CallbackService {
@@ -100,13 +89,10 @@ class WorkerService final : public wire::WorkerService::CallbackService {
     });
   }
 
-  grpc::ServerWriteReactor<wire::RunResponse>* Run(grpc::CallbackServerContext* context,
-                                                   const wire::RunRequest* request) override {
-    auto* stream = new RunStream();
-    const std::shared_ptr<RunOutbox> outbox = stream->outbox();  // `stream` is gone once it was finished
-    const CallContext call = ReadCallContext(request->caller(), *context);
-    if (const absl::Status status = StartRun(call, *request, outbox); !status.ok()) outbox->Finish(status);
-    return stream;
+  grpc::ServerBidiReactor<wire::RunRequest, wire::RunResponse>* Run(grpc::CallbackServerContext* context) override {
+    return new RunStream([this, context](const wire::RunRequest& request, const std::shared_ptr<Runs>& runs) {
+      return StartRun(ReadCallContext(request.caller(), *context), request, runs);
+    });
   }
 
   grpc::ServerUnaryReactor* RequestStop(grpc::CallbackServerContext* context, const wire::RequestStopRequest* request,
@@ -146,24 +132,27 @@ class WorkerService final : public wire::WorkerService::CallbackService {
     return reactor;
   }
 
-  absl::Status StartRun(const CallContext& call, const wire::RunRequest& request,
-                        const std::shared_ptr<RunOutbox>& outbox) {
+  absl::Status StartRun(const CallContext& call, const wire::RunRequest& request, const std::shared_ptr<Runs>& runs) {
     COHORT_RETURN_IF_ERROR(check_(call));
     COHORT_ASSIGN_OR_RETURN(const RunSpec run, FromProto(request));
+    runs->Begin();
     worker_.Run(
         call.session, run,
-        [outbox](const StepReport& report) {
+        [runs, id = request.run()](const StepReport& report) {
           wire::RunResponse response;
+          response.set_run(id);
           *response.mutable_report() = ToProto(report);
-          outbox->Send(std::move(response));
+          runs->outbox.Send(std::move(response));
         },
-        [outbox](absl::StatusOr<RunResult> result) {
+        [runs, id = request.run()](const absl::StatusOr<RunResult>& result) {
+          wire::RunResponse response;
+          response.set_run(id);
           if (result.ok()) {
-            wire::RunResponse response;
             *response.mutable_result() = ToProto(*result);
-            outbox->Send(std::move(response));
+          } else {
+            *response.mutable_failure() = ToProto(result.status());
           }
-          outbox->Finish(result.status());
+          runs->End(std::move(response));
         });
     return absl::OkStatus();
   }

@@ -131,9 +131,9 @@ absl::StatusOr<std::string> FindProgram(const std::string& path) {
   const std::string own(self, std::max<ssize_t>(size, 0));
   const std::string folder = own.substr(0, own.rfind('/'));
   const std::string name = path.substr(path.rfind('/') + 1);
-  // Built: bazel-bin/client/cohort beside bazel-bin/worker/worker. Installed: all in one folder.
-  const std::vector<std::string> places = {absl::StrCat(folder, "/../", path), absl::StrCat(folder, "/cohort-", name),
-                                           absl::StrCat(folder, "/", name)};
+  // Built: bazel-bin/client/cohort beside bazel-bin/worker/worker, benches one deeper. Installed: all in one folder.
+  const std::vector<std::string> places = {absl::StrCat(folder, "/../", path), absl::StrCat(folder, "/../../", path),
+                                           absl::StrCat(folder, "/cohort-", name), absl::StrCat(folder, "/", name)};
   for (const std::string& place : places) {
     if (access(place.c_str(), X_OK) == 0) return place;
   }

@@ -29,6 +29,10 @@ class EmbeddedCluster final : public JobControl {
     return leader_.Logs(job, follow, std::move(line));
   }
   absl::StatusOr<ClusterStatus> Status(absl::Time deadline) override { return leader_.Status(deadline); }
+  absl::StatusOr<std::unique_ptr<ClientSession>> OpenSession(const ClientSessionOptions& options,
+                                                             absl::Time deadline) override {
+    return leader_.OpenSession(options, deadline);
+  }
   absl::Status Shutdown(absl::Time) override { return absl::OkStatus(); }  // it ends with this object
 
  private:

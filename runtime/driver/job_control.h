@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "runtime/coordination/job_record.h"
+#include "runtime/driver/client_session.h"
 #include "runtime/driver/worker_link.h"
 #include "runtime/graph/program.h"
 
@@ -90,6 +91,11 @@ class JobControl {
   // none: it comes now and then, so that a caller can stop.
   virtual absl::Status Logs(int64_t job, bool follow, std::function<bool(const std::string&)> line) = 0;
   virtual absl::StatusOr<ClusterStatus> Status(absl::Time deadline) = 0;
+  // A session on the cluster's tasks for a client that drives them itself, as soon as its turn has come.
+  //   ResourceExhausted: somebody else has the cluster, and options.wait is false.  DeadlineExceeded: likewise, until
+  //   the deadline; or tasks are missing. All name who.  InvalidArgument: the strategy needs tasks that are not there.
+  virtual absl::StatusOr<std::unique_ptr<ClientSession>> OpenSession(const ClientSessionOptions& options,
+                                                                     absl::Time deadline) = 0;
   // Ends every daemon of the cluster with exit 0.
   virtual absl::Status Shutdown(absl::Time deadline) = 0;
 };

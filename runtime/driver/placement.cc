@@ -83,7 +83,8 @@ SessionSpec WorkerSession(const Program& program, const std::vector<TaskAddress>
   SessionSpec spec;
   spec.program = program;
   Loop& loop = spec.program.loop;
-  loop.train_dataset = PartOfWorker(program.loop.train_dataset, loop.global_batch, rank, count, dealt);
+  if (!loop.empty())
+    loop.train_dataset = PartOfWorker(program.loop.train_dataset, loop.global_batch, rank, count, dealt);
   if (!loop.evaluate_function.empty()) {
     loop.evaluate_dataset = PartOfWorker(program.loop.evaluate_dataset, loop.evaluate_batch, rank, count, false);
   }

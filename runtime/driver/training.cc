@@ -94,6 +94,9 @@ Training::Training(TrainingTasks tasks, TrainingTimeouts timeouts, std::function
 
 absl::StatusOr<JobResult> Training::Run(const Program& program) {
   COHORT_RETURN_IF_ERROR(program.Validate());
+  if (program.loop.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("program '", program.name, "' has no loop that a job could run"));
+  }
   COHORT_ASSIGN_OR_RETURN(const std::vector<TaskAddress> used, WorkersFor(program.strategy, AddressesOf(tasks_.workers),
                                                                           AddressesOf(tasks_.parameter_servers)));
   for (WorkerLink* worker : tasks_.workers) {

@@ -1,9 +1,11 @@
 #ifndef COHORT_RUNTIME_DRIVER_WORKER_LINK_H_
 #define COHORT_RUNTIME_DRIVER_WORKER_LINK_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -38,17 +40,25 @@ struct OpenedSession {
   int64_t batches_per_epoch = 0;  // of this worker's training data
 };
 
-// A run of steps of one function over one data set, executed without the driver.
+// A run of steps of one function over one data set, executed without the driver; or, with kNone, over the feeds that it
+// brings. Steps of kTrain and kNone are numbered together; those of kNone are not reported, their result is all.
 struct RunSpec {
   std::string function;
   enum class Data { kNone, kTrain, kEvaluate } data = Data::kTrain;
-  int64_t first_step = 1;    // of the session's step count for training; 1 for evaluation
+  int64_t first_step = 1;    // of the session's step count; 1 for evaluation
   int64_t count = 0;         // steps, over as many epochs as they need; 0: until the data of the epoch ends
   int64_t epoch = 0;         // data-set epoch at which to start; the iterator goes on where it stood if it is the same
   int64_t report_every = 0;  // steps; 0: every half second. The end of a run is always reported
-  std::vector<std::string> fetch;  // results of the last step to send back, if small (4 KB)
+  std::vector<std::string> fetch;  // results of the last step to send back: meant for small ones (4 KB)
+  std::vector<Tensor> feeds;       // kNone: values of the function's parameters, in order
 
-  friend bool operator==(const RunSpec&, const RunSpec&) = default;
+  // With the bits of the feeds.
+  friend bool operator==(const RunSpec& a, const RunSpec& b) {
+    return std::tie(a.first_step, a.function, a.data, a.count, a.epoch, a.report_every, a.fetch) ==
+               std::tie(b.first_step, b.function, b.data, b.count, b.epoch, b.report_every, b.fetch) &&
+           std::equal(a.feeds.begin(), a.feeds.end(), b.feeds.begin(), b.feeds.end(),
+                      [](const Tensor& x, const Tensor& y) { return x.BitwiseEquals(y); });
+  }
 };
 
 // The sums of the step header over steps of a run. Loss of the run = loss_sum / examples.

@@ -248,7 +248,7 @@ void StepExecutor::Impl::FillHeader(const Plan& plan, const StepInputs& inputs) 
 }
 
 absl::Status StepExecutor::Impl::Reduce(const StepInputs& inputs, absl::Time deadline) {
-  if (world_ == 1) return absl::OkStatus();
+  if (world_ == 1 || !layout_.has_header) return absl::OkStatus();
   float* memory = static_cast<float*>(buckets_->data());
   for (const StepBucket& bucket : layout_.buckets) {
     COHORT_RETURN_IF_ERROR(communicator_->AllReduce({memory + bucket.offset, bucket.count, DType::kF32}, ReduceOp::kSum,

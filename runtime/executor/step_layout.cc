@@ -30,6 +30,7 @@ class LayoutBuilder {
     KeepAssigned();
     COHORT_RETURN_IF_ERROR(CheckGradients()) << "function '" << layout_.function.name << "'";
     PlaceGradients(bucket_bytes);
+    layout_.has_header = HasHeader();
     std::vector<bool> is_float;
     for (const StepValue& value : layout_.values) is_float.push_back(SpecOf(value).dtype == DType::kF32);
     FuseOps(layout_.ops, layout_.values, is_float);
@@ -177,6 +178,15 @@ class LayoutBuilder {
     }
   }
 
+  bool HasHeader() const {
+    const auto assigned = [](const StepVariable& variable) { return variable.assigned >= 0; };
+    const auto summed = [](const StepResult& result) { return result.role != ResultRole::kFetch; };
+    const auto exchanged = [](const StepOp& op) { return op.op == "AllReduce"; };
+    return !layout_.function.parameters.empty() || !layout_.gradients.empty() ||
+           std::ranges::any_of(layout_.variables, assigned) || std::ranges::any_of(layout_.results, summed) ||
+           std::ranges::any_of(layout_.ops, exchanged);
+  }
+
   absl::Status CheckGradients() const {
     if (layout_.gradients.empty()) return absl::OkStatus();
     for (const StepGradient& gradient : layout_.gradients) {
@@ -242,6 +252,7 @@ std::string StepLayout::CollectivesText() const {
   for (const StepBucket& bucket : buckets) {
     absl::StrAppend(&text, bucket.name, " SUM ", TensorSpec{DType::kF32, Shape{bucket.count}}.ToString(), "\n");
   }
+  if (!has_header) return text;
   int64_t metrics = 0;
   for (const StepResult& result : results) metrics += result.role == ResultRole::kMetricSum;
   absl::StrAppend(&text, "header SUM ", TensorSpec{DType::kF64, Shape{5 + metrics}}.ToString(), "\n");

@@ -69,6 +69,9 @@ struct StepLayout {
   std::vector<StepBucket> buckets;
   std::vector<StepResult> results;
   int64_t bucket_elements = 0;
+  // Whether the ranks have anything to tell each other at the end of a step: not if the function only computes, from
+  // nothing but variables and constants, what stays on its replica.
+  bool has_header = true;
 
   // One line for each collective, in order.
   std::string CollectivesText() const;

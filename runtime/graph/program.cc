@@ -91,6 +91,8 @@ absl::Status CheckStepFunction(const Program& program, absl::string_view what, c
 
 absl::Status CheckLoop(const Program& program) {
   const Loop& loop = program.loop;
+  if (!(loop.learning_rate >= 0)) return Wrong(absl::StrCat("the learning rate is ", loop.learning_rate));
+  if (loop.empty()) return absl::OkStatus();
   COHORT_RETURN_IF_ERROR(CheckStepFunction(program, "training", loop.train_function, /*needed=*/true));
   COHORT_RETURN_IF_ERROR(CheckStepFunction(program, "evaluation", loop.evaluate_function, /*needed=*/false));
   if (loop.train_dataset.kind.empty()) return Wrong("the loop has no training data set");
@@ -101,7 +103,6 @@ absl::Status CheckLoop(const Program& program) {
                               " steps; exactly one of the two must be positive"));
   }
   if (loop.report_every < 0) return Wrong(absl::StrCat("report_every is ", loop.report_every));
-  if (!(loop.learning_rate >= 0)) return Wrong(absl::StrCat("the learning rate is ", loop.learning_rate));
   if (loop.evaluate_function.empty()) return absl::OkStatus();
   if (loop.evaluate_dataset.kind.empty()) return Wrong("the loop has an evaluation function, but no data set for it");
   if (loop.evaluate_batch <= 0) {
@@ -111,6 +112,11 @@ absl::Status CheckLoop(const Program& program) {
 }
 
 }  // namespace
+
+bool Loop::empty() const {
+  return train_function.empty() && evaluate_function.empty() && train_dataset.kind.empty() &&
+         evaluate_dataset.kind.empty() && global_batch == 0 && epochs == 0 && steps == 0;
+}
 
 absl::string_view StrategyName(StrategyKind kind) {
   for (const auto& [value, name] : kStrategies) {

@@ -55,6 +55,9 @@ struct Loop {
   DatasetDef evaluate_dataset;
   int64_t evaluate_batch = 0;
   bool evaluate_each_epoch = false;
+
+  // Nothing to do: a program for a client that runs its functions itself. A learning rate may be given.
+  bool empty() const;
 };
 
 // A training as data: what a job runs. Immutable once submitted.
@@ -66,8 +69,8 @@ struct Program {
   Loop loop;
   uint64_t seed = 0;
 
-  // Functions exist, handles name declared variables of the same spec, the loop is complete. InvalidArgument names what
-  // is wrong.
+  // Functions exist, handles name declared variables of the same spec, the loop is complete or empty. InvalidArgument
+  // names what is wrong.
   absl::Status Validate() const;
 };
 

@@ -190,4 +190,43 @@ wire::SubmitRequest ToProto(const Program& program, const JobOptions& options) {
 
 JobOptions OptionsFromProto(const wire::SubmitRequest& proto) { return {proto.name(), proto.wait(), proto.detach()}; }
 
+wire::HoldSessionRequest ToProto(const ClientSessionOptions& options) {
+  wire::HoldSessionRequest proto;
+  proto.set_client(options.client);
+  proto.set_strategy(std::string(StrategyName(options.strategy)));
+  proto.set_wait(options.wait);
+  return proto;
+}
+
+absl::StatusOr<ClientSessionOptions> FromProto(const wire::HoldSessionRequest& proto) {
+  ClientSessionOptions options;
+  options.client = proto.client();
+  COHORT_ASSIGN_OR_RETURN(options.strategy, ParseStrategy(proto.strategy()));
+  options.wait = proto.wait();
+  return options;
+}
+
+wire::SessionGrant ToProto(const SessionGrant& grant, absl::Duration lease) {
+  wire::SessionGrant proto;
+  proto.set_session(grant.session);
+  proto.set_epoch(grant.epoch);
+  ListToProto(grant.workers, proto.mutable_workers());
+  ListToProto(grant.parameter_servers, proto.mutable_parameter_servers());
+  *proto.mutable_lease() = ToProto(lease);
+  return proto;
+}
+
+absl::StatusOr<SessionGrant> FromProto(const wire::SessionGrant& proto) {
+  SessionGrant grant;
+  grant.session = proto.session();
+  grant.epoch = proto.epoch();
+  if (grant.session == 0) return absl::InvalidArgumentError("session: it has no number");
+  COHORT_ASSIGN_OR_RETURN(grant.workers, (ListFromProto<wire::TaskAddress, TaskAddress>(proto.workers(), FromProto)),
+                          _ << "workers");
+  COHORT_ASSIGN_OR_RETURN(grant.parameter_servers,
+                          (ListFromProto<wire::TaskAddress, TaskAddress>(proto.parameter_servers(), FromProto)),
+                          _ << "parameter servers");
+  return grant;
+}
+
 }  // namespace cohort

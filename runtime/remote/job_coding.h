@@ -20,6 +20,13 @@ wire::GetStatusResponse ToProto(const ClusterStatus& status);
 absl::StatusOr<ClusterStatus> FromProto(const wire::GetStatusResponse& proto);
 
 // Everything but the caller.
+wire::HoldSessionRequest ToProto(const ClientSessionOptions& options);
+absl::StatusOr<ClientSessionOptions> FromProto(const wire::HoldSessionRequest& proto);
+
+wire::SessionGrant ToProto(const SessionGrant& grant, absl::Duration lease);
+absl::StatusOr<SessionGrant> FromProto(const wire::SessionGrant& proto);
+
+// Everything but the caller.
 wire::SubmitRequest ToProto(const Program& program, const JobOptions& options);
 JobOptions OptionsFromProto(const wire::SubmitRequest& proto);
 

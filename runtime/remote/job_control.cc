@@ -13,6 +13,7 @@
 #include "runtime/base/status_macros.h"
 #include "runtime/driver/fan_out.h"
 #include "runtime/remote/calls.h"
+#include "runtime/remote/client_session.h"
 #include "runtime/remote/common_coding.h"
 #include "runtime/remote/job_coding.h"
 #include "runtime/rpc/channel.h"
@@ -43,7 +44,9 @@ absl::StatusOr<Response> CallAndWait(Calls& calls, const char* name, Repeat repe
 class RemoteJobControl final : public JobControl {
  public:
   RemoteJobControl(TaskAddress leader, LinkOptions options, const std::shared_ptr<grpc::Channel>& channel)
-      : stub_(wire::LeaderService::NewStub(channel)), calls_(std::move(leader), std::move(options), channel) {}
+      : links_(options),
+        stub_(wire::LeaderService::NewStub(channel)),
+        calls_(std::move(leader), std::move(options), channel) {}
 
   absl::StatusOr<int64_t> Submit(const Program& program, const JobOptions& options, absl::Time deadline) override {
     wire::SubmitRequest request = ToProto(program, options);
@@ -91,6 +94,11 @@ class RemoteJobControl final : public JobControl {
     return FromProto(response);
   }
 
+  absl::StatusOr<std::unique_ptr<ClientSession>> OpenSession(const ClientSessionOptions& options,
+                                                             absl::Time deadline) override {
+    return OpenRemoteSession(calls_.callee(), links_, options, deadline);
+  }
+
   absl::Status Shutdown(absl::Time deadline) override {
     return Call("Shutdown", Repeat::kWhileUnreachable, deadline, &Async::Shutdown, wire::ShutdownRequest()).status();
   }
@@ -128,6 +136,7 @@ class RemoteJobControl final : public JobControl {
     return calls_.Explain(reader->Finish(), name);
   }
 
+  const LinkOptions links_;
   const std::unique_ptr<wire::LeaderService::Stub> stub_;
   Calls calls_;  // destroyed first: waits for the calls
 };

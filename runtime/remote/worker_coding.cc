@@ -88,6 +88,7 @@ wire::RunRequest ToProto(const RunSpec& run) {
   proto.set_data_epoch(run.epoch);
   proto.set_report_every(run.report_every);
   proto.mutable_fetch()->Add(run.fetch.begin(), run.fetch.end());
+  ListToProto(run.feeds, proto.mutable_feeds());
   return proto;
 }
 
@@ -108,6 +109,10 @@ absl::StatusOr<RunSpec> FromProto(const wire::RunRequest& proto) {
   run.epoch = proto.data_epoch();
   run.report_every = proto.report_every();
   run.fetch.assign(proto.fetch().begin(), proto.fetch().end());
+  COHORT_ASSIGN_OR_RETURN(run.feeds, (ListFromProto<wire::Tensor, Tensor>(proto.feeds(), FromProto)), _ << "feeds");
+  if (!run.feeds.empty() && run.data != RunSpec::Data::kNone) {
+    return absl::InvalidArgumentError("run: feeds, and a data set as well");
+  }
   return run;
 }
 

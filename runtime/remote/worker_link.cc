@@ -1,99 +1,20 @@
 #include "runtime/remote/worker_link.h"
 
 #include <atomic>
-#include <optional>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/worker.grpc.pb.h"
 #include "runtime/base/mutex.h"
-#include "runtime/base/status_macros.h"
 #include "runtime/remote/calls.h"
 #include "runtime/remote/common_coding.h"
+#include "runtime/remote/run_stream.h"
 #include "runtime/remote/worker_coding.h"
 #include "runtime/rpc/channel.h"
 
 namespace cohort {
 namespace {
-
-// A run of steps: the answers of one Run call, in order, until its end.
-class RunCall final : public PendingCall,
-                      public grpc::ClientReadReactor<wire::RunResponse>,
-                      public std::enable_shared_from_this<RunCall> {
- public:
-  RunCall(Calls& calls, wire::RunRequest request, std::function<void(StepReport)> report,
-          WorkerLink::Done<RunResult> done)
-      : calls_(calls), request_(std::move(request)), report_(std::move(report)), done_(std::move(done)) {}
-
-  void Start(wire::WorkerService::Stub& stub) {
-    self_ = shared_from_this();  // until OnDone
-    stub.async()->Run(&*context_, &request_, this);
-    StartRead(&response_);
-    StartCall();
-  }
-
-  void Cancel() override {
-    MutexLock lock(&mu_);
-    if (context_.has_value()) context_->TryCancel();
-  }
-
-  void OnReadDone(bool ok) override {
-    if (!ok) return;
-    if (const absl::Status status = Take(); !status.ok()) {
-      error_ = status;
-      Cancel();
-    }
-    StartRead(&response_);
-  }
-
-  void OnDone(const grpc::Status& status) override {
-    const std::shared_ptr<RunCall> self = std::move(self_);
-    const absl::Status explained = error_.ok() ? calls_.Explain(status, "Run") : error_;
-    if (!explained.ok()) {
-      done_(explained);
-    } else if (!result_.has_value()) {
-      done_(absl::InternalError(absl::StrCat(calls_.callee().task.ToString(), " ended a run without its result")));
-    } else {
-      done_(*std::move(result_));
-    }
-    done_ = nullptr;
-    report_ = nullptr;
-    {
-      MutexLock lock(&mu_);
-      context_.reset();
-    }
-    calls_.Remove(self);
-  }
-
- private:
-  absl::Status Take() {
-    switch (response_.event_case()) {
-      case wire::RunResponse::kReport: {
-        COHORT_ASSIGN_OR_RETURN(StepReport report, FromProto(response_.report()));
-        report_(std::move(report));
-        return absl::OkStatus();
-      }
-      case wire::RunResponse::kResult: {
-        COHORT_ASSIGN_OR_RETURN(result_, FromProto(response_.result()));
-        return absl::OkStatus();
-      }
-      case wire::RunResponse::EVENT_NOT_SET:
-        break;
-    }
-    return absl::InvalidArgumentError("run: an answer of a kind that is not known here");
-  }
-
-  Calls& calls_;
-  const wire::RunRequest request_;
-  std::function<void(StepReport)> report_;
-  WorkerLink::Done<RunResult> done_;
-  Mutex mu_;
-  std::optional<grpc::ClientContext> context_{std::in_place};  // under mu_; until OnDone
-  wire::RunResponse response_;
-  std::optional<RunResult> result_;
-  absl::Status error_;
-  std::shared_ptr<RunCall> self_;
-};
 
 class RemoteWorkerLink final : public WorkerLink {
  public:
@@ -124,9 +45,7 @@ class RemoteWorkerLink final : public WorkerLink {
            Done<RunResult> done) override {
     wire::RunRequest request = ToProto(run);
     *request.mutable_caller() = calls_.MakeCaller(session, epoch_);
-    auto call = std::make_shared<RunCall>(calls_, std::move(request), std::move(report), std::move(done));
-    calls_.Add(call);
-    call->Start(*stub_);
+    RunsOf(session)->Run(std::move(request), std::move(report), std::move(done));
   }
 
   void RequestStop(uint64_t session, absl::Time deadline, Done<bool> done) override {
@@ -147,6 +66,7 @@ class RemoteWorkerLink final : public WorkerLink {
   }
 
   void CloseSession(uint64_t session, absl::Status reason, absl::Time deadline, Done<bool> done) override {
+    CloseRuns(session);
     wire::CloseSessionRequest request;
     *request.mutable_caller() = calls_.MakeCaller(session, epoch_);
     *request.mutable_reason() = ToProto(reason);
@@ -156,6 +76,30 @@ class RemoteWorkerLink final : public WorkerLink {
 
  private:
   using Async = class wire::WorkerService::Stub::async;
+
+  // The stream of a session's runs; a new one if there is none, or if it has ended.
+  std::shared_ptr<RunStream> RunsOf(uint64_t session) {
+    MutexLock lock(&mu_);
+    std::shared_ptr<RunStream>& stream = runs_[session];
+    if (stream == nullptr || stream->ended()) {
+      stream = std::make_shared<RunStream>(calls_);
+      calls_.Add(stream);
+      stream->Open(*stub_);
+    }
+    return stream;
+  }
+
+  void CloseRuns(uint64_t session) {
+    std::shared_ptr<RunStream> stream;
+    {
+      MutexLock lock(&mu_);
+      const auto it = runs_.find(session);
+      if (it == runs_.end()) return;
+      stream = std::move(it->second);
+      runs_.erase(it);
+    }
+    stream->Close();
+  }
 
   template <typename Response>
   static std::function<void(absl::StatusOr<Response>)> Acknowledge(Done<bool> done) {
@@ -179,7 +123,9 @@ class RemoteWorkerLink final : public WorkerLink {
 
   std::atomic<int64_t> epoch_ = 0;  // of the session opened last
   const std::unique_ptr<wire::WorkerService::Stub> stub_;
-  Calls calls_;  // destroyed first: waits for the calls
+  Mutex mu_;
+  std::map<uint64_t, std::shared_ptr<RunStream>> runs_ ABSL_GUARDED_BY(mu_);  // by session
+  Calls calls_;                                                               // destroyed first: waits for the calls
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #define COHORT_TESTS_TESTING_FAKE_JOB_CONTROL_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,9 @@ class FakeJobControl final : public JobControl {
     ClusterStatus status;
     status.leader = {"chief", 0};
     return on_status ? on_status() : status;
+  }
+  absl::StatusOr<std::unique_ptr<ClientSession>> OpenSession(const ClientSessionOptions&, absl::Time) override {
+    return absl::UnimplementedError("sessions are tested with real leaders");
   }
   absl::Status Shutdown(absl::Time) override { return on_shutdown ? on_shutdown() : absl::OkStatus(); }
 };
