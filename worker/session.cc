@@ -9,6 +9,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/checkpoint/checksum.h"
 #include "runtime/variable/initializer.h"
 
 namespace cohort {
@@ -237,11 +238,24 @@ absl::StatusOr<WorkerSummary> WorkerSession::Summarize() const {
   summary.examples = examples_;
   summary.steps = last_step_;
   summary.bytes_sent = bytes_sent();
-  if (parameters_ == nullptr) {
-    COHORT_ASSIGN_OR_RETURN(summary.weights_crc32c, variables_.WeightsCrc32c());
-    COHORT_ASSIGN_OR_RETURN(summary.state_crc32c, variables_.StateCrc32c(last_step_));
+  if (parameters_ != nullptr) {
+    COHORT_ASSIGN_OR_RETURN(summary.weights_crc32c, PulledWeightsCrc32c());
+    return summary;
   }
+  COHORT_ASSIGN_OR_RETURN(summary.weights_crc32c, variables_.WeightsCrc32c());
+  COHORT_ASSIGN_OR_RETURN(summary.state_crc32c, variables_.StateCrc32c(last_step_));
   return summary;
+}
+
+absl::StatusOr<std::string> WorkerSession::PulledWeightsCrc32c() const {
+  StateValues values;
+  for (const VariableDef& definition : spec_.program.variables) {
+    values.emplace_back(VariableKey{definition.name, ""}, Tensor(definition.spec.dtype, definition.spec.shape));
+  }
+  std::vector<ParameterClient::PullTarget> targets;
+  for (auto& [key, value] : values) targets.push_back({key.variable, value.spec(), value.mutable_data()});
+  COHORT_RETURN_IF_ERROR(parameters_->Pull(targets, absl::Now() + spec_.collective_timeout));
+  return WeightsCrc32c(std::move(values));
 }
 
 int64_t WorkerSession::bytes_sent() const {

@@ -67,6 +67,7 @@ class WorkerSession {
                                      const std::function<void(StepReport)>& report);
   absl::StatusOr<StepHeader> RunStep(const RunSpec& run, int64_t step, bool last, StepExecutor& executor, Feed* feed);
   double LearningRate(int64_t step) const;
+  absl::StatusOr<std::string> PulledWeightsCrc32c() const;  // of the parameter servers' values of now
   absl::Status aborted() const;
 
   const SessionSpec spec_;

@@ -346,6 +346,12 @@ absl::Status Training::SummarizeParameterServers() {
   }
   result_.weights_crc32c = WeightsCrc32c(values);
   result_.state_crc32c = StateCrc32c(values, result_.steps);
+  for (const WorkerSummary& worker : result_.workers) {
+    if (worker.weights_crc32c == result_.weights_crc32c) continue;
+    return absl::InternalError(absl::StrCat(worker.task.ToString(), " sees weights ", worker.weights_crc32c,
+                                            " after step ", result_.steps, ", the parameter servers hold ",
+                                            result_.weights_crc32c));
+  }
   return absl::OkStatus();
 }
 

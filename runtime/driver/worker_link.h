@@ -87,9 +87,9 @@ struct RunResult {
 // What a worker says of itself at the end of a training.
 struct WorkerSummary {
   TaskId task;
-  std::string weights_crc32c;  // empty if the variables live on parameter servers
-  std::string state_crc32c;
-  int64_t examples = 0;  // that this worker trained on, all steps together
+  std::string weights_crc32c;  // of the variables as it sees them: its own, or the parameter servers'
+  std::string state_crc32c;    // empty if the variables live on parameter servers
+  int64_t examples = 0;        // that this worker trained on, all steps together
   int64_t steps = 0;
   int64_t bytes_sent = 0;  // by collectives or to parameter servers
 };

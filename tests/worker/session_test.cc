@@ -5,6 +5,7 @@
 
 #include "absl/time/clock.h"
 #include "runtime/base/first_cause.h"
+#include "runtime/checkpoint/checksum.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/worker/tiny_program.h"
 
@@ -281,7 +282,12 @@ TEST_F(SessionTest, WithParameterServersStepsPullAndPush) {
   EXPECT_EQ(parameters->updates[1].examples, 4);
   EXPECT_EQ(parameters->updates[1].learning_rate, 0.25);
   const auto summary = (*session)->Summarize();
-  EXPECT_EQ(summary->weights_crc32c, "");
+  COHORT_ASSERT_OK(summary);
+  const VariableDef& variable = spec.program.variables[0];
+  Tensor value = Tensor::Zeros(variable.spec.dtype, variable.spec.shape);
+  value.mutable_values<float>()[0] = 3;
+  EXPECT_EQ(summary->weights_crc32c, WeightsCrc32c({{{variable.name, ""}, value}}));
+  EXPECT_EQ(summary->state_crc32c, "");
   EXPECT_EQ(summary->bytes_sent, 77);
 }
 
