@@ -95,6 +95,33 @@ class PosixWritableFile final : public WritableFile {
   Descriptor file_;
 };
 
+class PosixReadableFile final : public ReadableFile {
+ public:
+  PosixReadableFile(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
+
+  absl::StatusOr<size_t> ReadAt(int64_t offset, char* out, size_t size) const override {
+    size_t done = 0;
+    while (done < size) {
+      const ssize_t got = pread(file_.get(), out + done, size - done, offset + done);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return Failed("reading", path_, errno);
+      if (got == 0) break;
+      done += got;
+    }
+    return done;
+  }
+
+  absl::StatusOr<int64_t> Size() const override {
+    struct stat info;
+    if (fstat(file_.get(), &info) != 0) return Failed("looking at", path_, errno);
+    return info.st_size;
+  }
+
+ private:
+  const std::string path_;
+  const Descriptor file_;
+};
+
 // Whole components: "/data" holds "/data/x", not "/database".
 bool IsInside(const std::string& path, const std::string& root) {
   return root == "/" || path == root || (absl::StartsWith(path, root) && path[root.size()] == '/');
@@ -105,6 +132,7 @@ class PosixFileSystem final : public FileSystem {
   explicit PosixFileSystem(std::string root) : root_(std::move(root)) {}
 
   absl::StatusOr<std::string> ReadFile(const std::string& path) const override;
+  absl::StatusOr<std::unique_ptr<ReadableFile>> OpenForRead(const std::string& path) const override;
   absl::StatusOr<std::unique_ptr<WritableFile>> OpenForWrite(const std::string& path) override {
     return Open(path, O_TRUNC);
   }
@@ -177,6 +205,15 @@ absl::StatusOr<std::string> PosixFileSystem::ReadFile(const std::string& path) c
   }
   bytes.resize(have);
   return bytes;
+}
+
+absl::StatusOr<std::unique_ptr<ReadableFile>> PosixFileSystem::OpenForRead(const std::string& path) const {
+  COHORT_ASSIGN_OR_RETURN(const std::string real, Resolve(path));
+  Descriptor file(open(real.c_str(), O_RDONLY | O_CLOEXEC | no_follow()));
+  struct stat info;
+  if (file.get() < 0 || fstat(file.get(), &info) != 0) return Failed("opening", path, errno);
+  if (S_ISDIR(info.st_mode)) return Failed("opening", path, EISDIR);
+  return std::make_unique<PosixReadableFile>(path, std::move(file));
 }
 
 absl::StatusOr<std::unique_ptr<WritableFile>> PosixFileSystem::Open(const std::string& path, int mode) {

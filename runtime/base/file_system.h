@@ -1,6 +1,7 @@
 #ifndef COHORT_RUNTIME_BASE_FILE_SYSTEM_H_
 #define COHORT_RUNTIME_BASE_FILE_SYSTEM_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,6 +24,15 @@ class WritableFile {
   virtual absl::Status Close() = 0;
 };
 
+// A file being read at any place. Safe from any thread. The destructor closes.
+class ReadableFile {
+ public:
+  virtual ~ReadableFile() = default;
+  // Fills `out` with the bytes from `offset`; returns how many: fewer than `size` only at the end of the file.
+  virtual absl::StatusOr<size_t> ReadAt(int64_t offset, char* out, size_t size) const = 0;
+  virtual absl::StatusOr<int64_t> Size() const = 0;
+};
+
 // How programs reach files, so that a daemon can be kept inside a folder and a test can lose what was not synced. Safe
 // from any thread. Every error names the path and the system's reason:
 //   NotFound: no such file or folder. AlreadyExists. PermissionDenied: by the system, or outside the root.
@@ -33,6 +43,7 @@ class FileSystem {
   virtual ~FileSystem() = default;
 
   virtual absl::StatusOr<std::string> ReadFile(const std::string& path) const = 0;
+  virtual absl::StatusOr<std::unique_ptr<ReadableFile>> OpenForRead(const std::string& path) const = 0;
   // Creates the file, or empties the one that is there.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> OpenForWrite(const std::string& path) = 0;
   // Creates the file, or goes on at its end.

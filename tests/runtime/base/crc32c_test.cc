@@ -23,6 +23,12 @@ TEST(Crc32cTest, NothingGivesZeroAndChangesNothing) {
   EXPECT_EQ(ExtendCrc32c(0xe3069283u, nullptr, 0), 0xe3069283u);
 }
 
+TEST(Crc32cTest, MaskAndBack) {
+  EXPECT_EQ(MaskCrc32c(0), 0xa282ead8u);
+  EXPECT_EQ(MaskCrc32c(0xe3069283u), 0xc78ab0e5u);
+  for (const uint32_t crc : {0u, 1u, 0xe3069283u, 0xffffffffu}) EXPECT_EQ(UnmaskCrc32c(MaskCrc32c(crc)), crc);
+}
+
 TEST(Crc32cTest, AnyCutGivesTheChecksumOfTheWhole) {
   const std::string text = "123456789";
   for (size_t cut = 0; cut <= text.size(); ++cut) {

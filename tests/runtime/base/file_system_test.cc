@@ -49,6 +49,21 @@ TEST_P(FileSystemContractTest, ReadsWhatWasWritten) {
   }
 }
 
+TEST_P(FileSystemContractTest, ReadsAtAnyPlace) {
+  WriteFile(*files_, File("f"), "0123456789");
+  COHORT_ASSERT_OK_AND_ASSIGN(const auto file, files_->OpenForRead(File("f")));
+  EXPECT_THAT(file->Size(), IsOkAndHolds(10));
+  char bytes[8] = {};
+  EXPECT_THAT(file->ReadAt(3, bytes, 4), IsOkAndHolds(4u));
+  EXPECT_EQ(std::string(bytes, 4), "3456");
+  EXPECT_THAT(file->ReadAt(7, bytes, 8), IsOkAndHolds(3u));
+  EXPECT_EQ(std::string(bytes, 3), "789");
+  EXPECT_THAT(file->ReadAt(20, bytes, 8), IsOkAndHolds(0u));
+  EXPECT_THAT(files_->OpenForRead(File("g")), StatusIs(absl::StatusCode::kNotFound, HasSubstr("g")));
+  COHORT_ASSERT_OK(files_->CreateDir(File("d")));
+  EXPECT_THAT(files_->OpenForRead(File("d")), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("d")));
+}
+
 TEST_P(FileSystemContractTest, AppendGoesOnAtTheEnd) {
   for (const char* bytes : {"ab", "cd"}) {
     COHORT_ASSERT_OK_AND_ASSIGN(const auto file, files_->OpenForAppend(File("f")));
