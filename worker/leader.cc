@@ -39,16 +39,6 @@ JobInfo ToJobInfo(const JobRecord& record) {
 
 TaskAddress ToTaskAddress(const RosterMember& member) { return {member.task, member.address, member.incarnation}; }
 
-// Whose loss ends a job.
-absl::StatusOr<std::vector<TaskId>> TasksUsed(StrategyKind strategy, const Roster& roster) {
-  const std::vector<TaskAddress> servers = TasksOf(roster, "ps");
-  COHORT_ASSIGN_OR_RETURN(std::vector<TaskAddress> used, WorkersFor(strategy, ComputingTasksOf(roster), servers));
-  if (strategy == StrategyKind::kParameterServer) used.insert(used.end(), servers.begin(), servers.end());
-  std::vector<TaskId> tasks;
-  for (const TaskAddress& task : used) tasks.push_back(task.task);
-  return tasks;
-}
-
 }  // namespace
 
 Leader::Leader(LeaderOptions options, LeaderEnvironment environment, const Clock& clock)
@@ -222,18 +212,22 @@ void Leader::RunJob(const JobRecord& record) {
   environment_.on_job_end(record.id, result.status());
 }
 
-absl::StatusOr<Roster> Leader::WaitForRoster(const JobRun& run) {
+absl::StatusOr<Roster> Leader::WaitForTasks(const JobRun& run, const std::vector<TaskId>& tasks) {
   auto answer = std::make_shared<FanOut<Roster>>(1);
   const absl::Time deadline = clock_.Now() + options_.start_timeout;
-  coordination_.membership().WhenComplete(deadline, FanOut<Roster>::Slot(answer, 0));
+  coordination_.membership().WhenAlive(tasks, deadline, FanOut<Roster>::Slot(answer, 0));
+  if (!answer->WaitForAll(absl::Now())) {
+    LogJob(run.id(), absl::StrCat("is ", coordination_.membership().StartupReport()));
+  }
   while (!answer->WaitForAll(absl::Now() + kTick)) COHORT_RETURN_IF_ERROR(run.interrupted());
   return *answer->answers()[0];
 }
 
 absl::StatusOr<JobResult> Leader::RunTraining(JobRun& run, const JobRecord& record) {
   COHORT_ASSIGN_OR_RETURN(const Program program, environment_.parse_program(record.program_bytes));
-  COHORT_ASSIGN_OR_RETURN(const Roster roster, WaitForRoster(run));
-  COHORT_ASSIGN_OR_RETURN(const std::vector<TaskId> used, TasksUsed(program.strategy, roster));
+  COHORT_ASSIGN_OR_RETURN(const std::vector<TaskId> used,
+                          TasksUsed(program.strategy, coordination_.membership().GetRoster()));
+  COHORT_ASSIGN_OR_RETURN(const Roster roster, WaitForTasks(run, used));
   std::unique_ptr<Training> training;  // before the links: they may still answer while they go
   TrainingTasks tasks;
   tasks.session = coordination_.sessions().OpenForJob(record.id);

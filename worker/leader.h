@@ -77,7 +77,7 @@ class Leader final : public JobControl {
   void OnRosterChange(const RosterChange& change);
   void RunJob(const JobRecord& record);
   absl::StatusOr<JobResult> RunTraining(JobRun& run, const JobRecord& record);
-  absl::StatusOr<Roster> WaitForRoster(const JobRun& run);
+  absl::StatusOr<Roster> WaitForTasks(const JobRun& run, const std::vector<TaskId>& tasks);
   void OnTrainingEvent(JobRun& run, const JobEvent& event);
   std::shared_ptr<JobRun> FindOrMakeRun(int64_t job, bool detached);
   std::vector<std::shared_ptr<JobRun>> Runs() const;

@@ -75,8 +75,10 @@ void LeaderSessions::OnAdmitted(const std::shared_ptr<Entry>& entry, const absl:
 }
 
 void LeaderSessions::AskForRoster(const std::shared_ptr<Entry>& entry) {
-  coordination_.membership().WhenComplete(
-      clock_.Now() + options_.start_timeout,
+  const auto tasks = TasksUsed(entry->strategy, coordination_.membership().GetRoster());
+  if (!tasks.ok()) return OnRoster(entry, tasks.status());
+  coordination_.membership().WhenAlive(
+      *tasks, clock_.Now() + options_.start_timeout,
       [this, entry](const absl::StatusOr<Roster>& roster) { OnRoster(entry, roster); });
 }
 

@@ -37,7 +37,7 @@ Membership::Membership(MembershipOptions options, MemberInfo self, const Clock& 
     members_.push_back(std::move(member));
   }
   Admit(*Find(self_.task), self_, clock_.Now());
-  AnswerIfComplete();
+  AnswerWaiters();
 }
 
 absl::StatusOr<JoinResult> Membership::Join(MemberInfo info) {
@@ -80,7 +80,7 @@ absl::StatusOr<JoinResult> Membership::JoinLocked(MemberInfo info) {
     Admit(*member, std::move(info), now);
     Notify(std::move(losses), {task});
   }
-  AnswerIfComplete();
+  AnswerWaiters();
   return JoinResult{RosterLocked(), std::move(warnings)};
 }
 
@@ -149,7 +149,7 @@ absl::StatusOr<int64_t> Membership::Heartbeat(const TaskId& task, uint64_t incar
     member.last_heard = clock_.Now();
     member.disconnected = absl::InfiniteFuture();
     const bool came_back = std::exchange(member.state, MemberState::kAlive) != MemberState::kAlive;
-    if (came_back) AnswerIfComplete();
+    if (came_back) AnswerWaiters();
     epoch = epoch_;
   }
   callbacks_.Run();
@@ -225,7 +225,7 @@ void Membership::Tick() {
         ++it;
         continue;
       }
-      callbacks_.Post([done = std::move(it->done), status = MissingStatus()] { done(status); });
+      callbacks_.Post([done = std::move(it->done), status = MissingStatus(it->tasks)] { done(status); });
       it = waiters_.erase(it);
     }
   }
@@ -250,49 +250,56 @@ void Membership::Notify(std::vector<MemberLoss> losses, std::vector<TaskId> join
 }
 
 void Membership::WhenComplete(absl::Time deadline, std::function<void(absl::StatusOr<Roster>)> done) {
+  WhenAlive(Required(), deadline, std::move(done));
+}
+
+void Membership::WhenAlive(std::vector<TaskId> tasks, absl::Time deadline,
+                           std::function<void(absl::StatusOr<Roster>)> done) {
   {
     MutexLock lock(&mu_);
     if (!refused_.empty() && !was_complete_) {
       callbacks_.Post([done = std::move(done), status = refused_.begin()->second] { done(status); });
     } else {
-      waiters_.push_back({deadline, std::move(done)});
-      AnswerIfComplete();
+      waiters_.push_back({std::move(tasks), deadline, std::move(done)});
+      AnswerWaiters();
     }
   }
   callbacks_.Run();
 }
 
-void Membership::AnswerIfComplete() {
-  if (!MissingLocked().empty()) return;
-  was_complete_ = true;
-  refused_.clear();
-  if (waiters_.empty()) return;
-  const Roster roster = RosterLocked();
-  for (Waiter& waiter : waiters_) callbacks_.Post([done = std::move(waiter.done), roster] { done(roster); });
-  waiters_.clear();
+void Membership::AnswerWaiters() {
+  if (MissingOf(Required()).empty()) {
+    was_complete_ = true;
+    refused_.clear();
+  }
+  for (auto it = waiters_.begin(); it != waiters_.end();) {
+    if (!MissingOf(it->tasks).empty()) {
+      ++it;
+      continue;
+    }
+    callbacks_.Post([done = std::move(it->done), roster = RosterLocked()] { done(roster); });
+    it = waiters_.erase(it);
+  }
 }
 
-absl::Status Membership::MissingStatus() const {
-  const std::vector<TaskId> missing = MissingLocked();
-  if (missing.empty()) return absl::InternalError("a complete cluster has no missing tasks");
+absl::Status Membership::MissingStatus(const std::vector<TaskId>& tasks) const {
+  const std::vector<TaskId> missing = MissingOf(tasks);
+  if (missing.empty()) return absl::InternalError("nobody is missing");
   const Member& first = *Find(missing.front());
   FirstCause cause = {first.expected.task, first.expected.address, first.info.incarnation, 0, "start-up", {}, missing};
-  for (const Member& member : members_) {
-    if (member.state == MemberState::kAlive) cause.arrived.push_back(member.expected.task);
+  for (const TaskId& task : tasks) {
+    if (Find(task)->state == MemberState::kAlive) cause.arrived.push_back(task);
   }
-  absl::Status status =
-      absl::DeadlineExceededError(absl::StrCat("the cluster did not come together in time, missing ", MissingText()));
+  absl::Status status = absl::DeadlineExceededError(
+      absl::StrCat("the cluster did not come together in time, missing ", MissingText(tasks)));
   SetFirstCause(status, cause);
   return status;
 }
 
-std::string Membership::MissingText() const {
+std::string Membership::MissingText(const std::vector<TaskId>& tasks) const {
   std::vector<std::string> texts;
-  size_t required = 0;
-  for (const Member& member : members_) {
-    if (!member.expected.required) continue;
-    ++required;
-    if (member.state == MemberState::kAlive) continue;
+  for (const TaskId& task : MissingOf(tasks)) {
+    const Member& member = *Find(task);
     std::string text = TaskText(member.expected.task, member.expected.address);
     if (!member.connect_error.empty()) {
       absl::StrAppend(&text, " (", member.connect_error, ")");
@@ -302,20 +309,29 @@ std::string Membership::MissingText() const {
     texts.push_back(std::move(text));
   }
   if (texts.empty()) return "";
-  return absl::StrCat(texts.size(), " of ", required, " tasks: ", absl::StrJoin(texts, ", "));
+  return absl::StrCat(texts.size(), " of ", tasks.size(), " tasks: ", absl::StrJoin(texts, ", "));
 }
 
 std::vector<TaskId> Membership::Missing() const {
   MutexLock lock(&mu_);
-  return MissingLocked();
+  return MissingOf(Required());
 }
 
-std::vector<TaskId> Membership::MissingLocked() const {
+std::vector<TaskId> Membership::MissingOf(const std::vector<TaskId>& tasks) const {
   std::vector<TaskId> missing;
-  for (const Member& member : members_) {
-    if (member.expected.required && member.state != MemberState::kAlive) missing.push_back(member.expected.task);
+  for (const TaskId& task : tasks) {
+    const Member* member = Find(task);
+    if (member != nullptr && member->state != MemberState::kAlive) missing.push_back(task);
   }
   return missing;
+}
+
+std::vector<TaskId> Membership::Required() const {
+  std::vector<TaskId> required;
+  for (const ExpectedMember& expected : options_.expected) {
+    if (expected.required) required.push_back(expected.task);
+  }
+  return required;
 }
 
 std::optional<MemberLoss> Membership::LossOf(const TaskId& task) const {
@@ -334,7 +350,7 @@ void Membership::NoteConnectError(const TaskId& task, absl::string_view error) {
 
 std::string Membership::StartupReport() const {
   MutexLock lock(&mu_);
-  const std::string missing = MissingText();
+  const std::string missing = MissingText(Required());
   return missing.empty() ? "" : absl::StrCat("waiting for ", missing);
 }
 

@@ -98,6 +98,8 @@ class Membership {
   //   DeadlineExceeded: names the missing tasks (only those), with their last connect errors.
   //   FailedPrecondition: a process with another configuration tried to join (see Join).
   void WhenComplete(absl::Time deadline, std::function<void(absl::StatusOr<Roster>)> done);
+  // Likewise, as soon as every one of `tasks` is alive, whatever the others are.
+  void WhenAlive(std::vector<TaskId> tasks, absl::Time deadline, std::function<void(absl::StatusOr<Roster>)> done);
 
   Roster GetRoster() const;
   int64_t epoch() const;
@@ -124,6 +126,7 @@ class Membership {
     MemberLoss loss;
   };
   struct Waiter {
+    std::vector<TaskId> tasks;
     absl::Time deadline;
     std::function<void(absl::StatusOr<Roster>)> done;
   };
@@ -136,10 +139,12 @@ class Membership {
   MemberLoss Lose(Member& member, absl::string_view why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status CheckCallerLocked(const TaskId& task, uint64_t incarnation) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Notify(std::vector<MemberLoss> losses, std::vector<TaskId> joined) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void AnswerIfComplete() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::Status MissingStatus() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  std::string MissingText() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  std::vector<TaskId> MissingLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void AnswerWaiters() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Of `tasks`, those that are not alive; an error and a text about them.
+  std::vector<TaskId> MissingOf(const std::vector<TaskId>& tasks) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status MissingStatus(const std::vector<TaskId>& tasks) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::string MissingText(const std::vector<TaskId>& tasks) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::vector<TaskId> Required() const;
   Roster RosterLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Member* Find(const TaskId& task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   const Member* Find(const TaskId& task) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

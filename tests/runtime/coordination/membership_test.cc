@@ -326,6 +326,25 @@ TEST_F(MembershipTest, TheStartUpDeadlineNamesOnlyTheMissingTaskWithItsConnectEr
   EXPECT_THAT(cause.arrived, ElementsAre(kWorker0, kWorker1));
 }
 
+TEST_F(MembershipTest, SomeTasksAreWaitedForWhateverTheOthersAre) {
+  absl::StatusOr<Roster> first = absl::UnknownError("none yet"), second = first;
+  membership_.WhenAlive({kWorker0}, clock_.Now(), [&](absl::StatusOr<Roster> r) { first = std::move(r); });
+  EXPECT_THAT(first, IsOk());
+  membership_.WhenAlive({kWorker0, kWorker2}, clock_.Now() + absl::Seconds(10),
+                        [&](absl::StatusOr<Roster> r) { second = std::move(r); });
+  COHORT_ASSERT_OK(membership_.Join(Worker(1)));
+  EXPECT_THAT(second, StatusIs(absl::StatusCode::kUnknown));
+  COHORT_ASSERT_OK(membership_.Join(Worker(2)));
+  EXPECT_THAT(second, IsOk());
+  membership_.MarkLost(kWorker2, 102, "it said so");
+  membership_.WhenAlive({kWorker0, kWorker2}, clock_.Now() + absl::Seconds(1),
+                        [&](absl::StatusOr<Roster> r) { second = std::move(r); });
+  clock_.Advance(absl::Seconds(2));
+  membership_.Tick();
+  EXPECT_THAT(second, StatusIs(absl::StatusCode::kDeadlineExceeded,
+                               AllOf(HasSubstr("1 of 2 tasks: /job:worker/task:2"), Not(HasSubstr("task:1")))));
+}
+
 TEST_F(MembershipTest, AnotherConfigurationFailsTheStartForEverybody) {
   std::optional<absl::StatusOr<Roster>> early;
   std::optional<absl::StatusOr<Roster>> late;
