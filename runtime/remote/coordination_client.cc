@@ -18,14 +18,16 @@
 #include "runtime/base/status_macros.h"
 #include "runtime/base/thread.h"
 #include "runtime/base/thread_pool.h"
-#include "runtime/remote/attend_stream.h"
 #include "runtime/remote/common_coding.h"
 #include "runtime/remote/member_coding.h"
+#include "runtime/remote/message_stream.h"
 #include "runtime/rpc/channel.h"
 #include "runtime/rpc/status.h"
 
 namespace cohort {
 namespace {
+
+using AttendStream = MessageStream<wire::AttendRequest, wire::AttendResponse>;
 
 constexpr absl::Duration kBackoff = absl::Milliseconds(100);
 constexpr absl::Duration kMaxBackoff = absl::Seconds(1);
@@ -157,7 +159,7 @@ class CoordinationClient::Core {
     joined_ = false;
     opened_ = now;
     AttendStream::Events events;
-    events.received = [self = self_, number](wire::AttendResponse response) {
+    events.received = [self = self_, number](wire::AttendResponse& response) {
       Put(self, Event{number, std::move(response), {}});
     };
     events.closed = [self = self_, number](const grpc::Status& status) {
@@ -167,7 +169,10 @@ class CoordinationClient::Core {
       MutexLock lock(&mu_);
       ++open_streams_;
     }
-    stream_ = AttendStream::Open(*stub_, std::move(request), std::move(events));
+    stream_ = AttendStream::Open(std::move(events), [this](grpc::ClientContext* context, auto* reactor) {
+      stub_->async()->Attend(context, reactor);
+    });
+    stream_->Send(std::move(request));
   }
 
   static void Put(const std::weak_ptr<Core>& self, Event event) {

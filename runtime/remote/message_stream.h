@@ -46,6 +46,12 @@ class MessageStream final : public grpc::ClientBidiReactor<Request, Response>,
     return true;
   }
 
+  // Whether all that was queued has been sent.
+  bool idle() const {
+    MutexLock lock(&mu_);
+    return queue_.empty();
+  }
+
   // Nothing more will be sent: the other side may end the call.
   void HalfClose() {
     MutexLock lock(&mu_);
@@ -98,7 +104,7 @@ class MessageStream final : public grpc::ClientBidiReactor<Request, Response>,
 
   const Events events_;
   Response response_;
-  Mutex mu_;
+  mutable Mutex mu_;
   std::optional<grpc::ClientContext> context_{std::in_place};  // under mu_ once started; until OnDone (see Calls)
   std::deque<Request> queue_ ABSL_GUARDED_BY(mu_);             // the first one is being sent
   bool half_closed_ ABSL_GUARDED_BY(mu_) = false;
