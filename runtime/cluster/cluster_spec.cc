@@ -20,10 +20,6 @@ bool IsJobName(absl::string_view name) {
          std::all_of(name.begin(), name.end(), [](unsigned char c) { return absl::ascii_isalnum(c) || c == '_'; });
 }
 
-bool IsDense(const ClusterSpec::Job& job) {
-  return !job.tasks.empty() && job.tasks.rbegin()->first + 1 == static_cast<int>(job.tasks.size());
-}
-
 std::string JobToJson(const ClusterSpec::Job& job) {
   const bool dense = IsDense(job);
   const std::string tasks = absl::StrJoin(job.tasks, ",", [dense](std::string* out, const auto& task) {
@@ -50,6 +46,10 @@ absl::Status NoSuchJob(absl::string_view job, const std::vector<ClusterSpec::Job
 }
 
 }  // namespace
+
+bool IsDense(const ClusterSpec::Job& job) {
+  return !job.tasks.empty() && job.tasks.rbegin()->first + 1 == static_cast<int>(job.tasks.size());
+}
 
 absl::StatusOr<ClusterSpec> ClusterSpec::Create(std::vector<Job> jobs) {
   ClusterSpec spec;

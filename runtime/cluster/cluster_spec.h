@@ -71,6 +71,9 @@ class ClusterSpec {
   std::vector<Job> jobs_;
 };
 
+// Whether the indices are 0, 1, ... n-1 and there is one: such a job prints as a list.
+bool IsDense(const ClusterSpec::Job& job);
+
 // InvalidArgument, naming job, index and text, unless every task has a usable address of its own; if two tasks share
 // one, both are named.
 absl::Status CheckAddresses(const ClusterSpec& cluster);

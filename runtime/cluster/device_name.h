@@ -25,6 +25,8 @@ struct DeviceName {
   // prints as "/device:GPU:*"; nothing set is "".
   std::string ToString() const;
 
+  // Ascending by job, replica, task, type and ordinal; an open field comes before a set one.
+  friend auto operator<=>(const DeviceName&, const DeviceName&) = default;
   friend bool operator==(const DeviceName&, const DeviceName&) = default;
 };
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "runtime/base/error_kind.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/cluster/cluster_spec.h"
 #include "runtime/cluster/host_port.h"
@@ -121,8 +122,7 @@ bool NaturalLess(absl::string_view a, absl::string_view b) {
 absl::StatusOr<std::string> Variable(const Environment& environment, const std::string& name) {
   const auto it = environment.find(name);
   if (it != environment.end()) return it->second;
-  return absl::FailedPreconditionError(
-      absl::StrCat(name, " not found in environment: not running inside a Slurm step?"));
+  return WrongContextError(absl::StrCat(name, " not found in environment: not running inside a Slurm step?"));
 }
 
 absl::StatusOr<int> CountVariable(const Environment& environment, const std::string& name) {

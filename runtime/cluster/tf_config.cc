@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "runtime/base/error_kind.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/cluster/host_port.h"
 #include "runtime/cluster/json_value.h"
@@ -24,7 +25,7 @@ constexpr size_t kMaxBytes = 16 << 20;  // Linux allows 128 KiB in a variable; m
 constexpr char kOldChief[] = "master";
 
 absl::Status WrongKind(absl::string_view path, absl::string_view want, const JsonValue& got) {
-  return absl::InvalidArgumentError(absl::StrCat(path, ": must be ", want, ", not ", got.KindName()));
+  return InvalidTypeError(absl::StrCat(path, ": must be ", want, ", not ", got.KindName()));
 }
 
 // What "cluster" and "task" say, before one is held against the other.

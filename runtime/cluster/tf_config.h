@@ -27,10 +27,10 @@ struct TfConfig {
 //   {"cluster": {"worker": ["h0:2222", "h1:2222"]}, "task": {"type": "worker", "index": 1}}
 // Jobs: chief (or its old name master), worker, ps, evaluator. "{}" is a local process; so is no "cluster" if no "task"
 // is named. "task.index" is 0 if absent. Accepts what Kubeflow writes for elastic jobs: "sparseCluster", a job that is
-// null or
-// {}, and a ps that finds itself at position 0 whatever its index. Pure, and safe from any thread.
+// null or {}, and a ps that finds itself at position 0 whatever its index. Pure, and safe from any thread.
 // InvalidArgument, with the JSON path or the byte: not JSON; a key twice; nested too deep; a blank text; an unknown or
 // empty job; an address that is unusable or listed twice; two chiefs; a "task" that is not in "cluster".
+// InvalidType (error_kind.h) where JSON of one kind stands in the place of another, as a number for an address.
 absl::StatusOr<TfConfig> ParseTfConfig(absl::string_view text);
 
 // The same for the environment variable TF_CONFIG; not set = local.
