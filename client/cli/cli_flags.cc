@@ -95,7 +95,8 @@ void AddLocal(CLI::App& app, LocalCommand& local) {
   verb.add_option("--daemon_flags", local.daemon_flags, "passed to every daemon: --daemon_flags=--log_level=debug")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb.footer("-- COMMAND: run with COHORT_CLUSTER set; the cluster ends with it. None: stay in the foreground");
+  verb.usage("Usage: cohort local [OPTIONS] [-- COMMAND...]");
+  verb.footer("COMMAND: run with COHORT_CLUSTER set; the cluster ends with it. None: stay in the foreground");
 }
 
 void AddLaunch(CLI::App& app, LaunchCommand& launch) {
@@ -103,7 +104,8 @@ void AddLaunch(CLI::App& app, LaunchCommand& launch) {
   verb.add_option("--daemon_flags", launch.daemon_flags, "passed to the daemon")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb.footer("-- COMMAND: train ... or run FILE, the same on every task");
+  verb.usage("Usage: cohort launch [OPTIONS] -- COMMAND...");
+  verb.footer("COMMAND: train ... or run FILE, the same on every task");
 }
 
 void AddSmallVerbs(CLI::App& app, StatusCommand& status, JobsCommand& jobs, LogsCommand& logs, CancelCommand& cancel,
