@@ -95,8 +95,9 @@ void AddLocal(CLI::App& app, LocalCommand& local) {
   verb.add_option("--daemon_flags", local.daemon_flags, "passed to every daemon: --daemon_flags=--log_level=debug")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb.usage("Usage: cohort local [OPTIONS] [-- COMMAND...]");
-  verb.footer("COMMAND: run with COHORT_CLUSTER set; the cluster ends with it. None: stay in the foreground");
+  verb.footer(
+      "cohort local [OPTIONS] [-- COMMAND...]\n  COMMAND is run with COHORT_CLUSTER set; the cluster ends with it. "
+      "None: stay in the foreground");
 }
 
 void AddLaunch(CLI::App& app, LaunchCommand& launch) {
@@ -104,8 +105,7 @@ void AddLaunch(CLI::App& app, LaunchCommand& launch) {
   verb.add_option("--daemon_flags", launch.daemon_flags, "passed to the daemon")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb.usage("Usage: cohort launch [OPTIONS] -- COMMAND...");
-  verb.footer("COMMAND: train ... or run FILE, the same on every task");
+  verb.footer("cohort launch [OPTIONS] -- COMMAND...\n  COMMAND is train ... or run FILE, the same on every task");
 }
 
 void AddSmallVerbs(CLI::App& app, StatusCommand& status, JobsCommand& jobs, LogsCommand& logs, CancelCommand& cancel,
