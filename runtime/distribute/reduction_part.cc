@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_kind.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/distribute/elementwise.h"
 #include "runtime/tensor/element_type.h"
@@ -13,7 +14,7 @@ namespace cohort {
 namespace {
 
 absl::Status NoSums(ReplicaReduceOp op, DType dtype) {
-  return absl::InvalidArgumentError(
+  return InvalidTypeError(
       absl::StrCat("values of ", DTypeName(dtype), " have no ", ReplicaReduceOpName(op), ", only numbers have"));
 }
 

@@ -11,7 +11,7 @@
 namespace cohort {
 
 // `dtype`, or what a mean of it has: int8, uint8, int16, uint16 -> float32; wider integers -> float64.
-// InvalidArgument: neither integer nor float.
+// InvalidType: neither integer nor float.
 absl::StatusOr<DType> ReducedDType(ReplicaReduceOp op, DType dtype);
 
 // One replica's contribution. Parts of all replicas travel as a sum of `sum` and a sum of `count`.
@@ -22,11 +22,11 @@ struct ReductionPart {
   int64_t count = 0;  // what the mean divides by: 1 without axes, else the product of the reduced dimensions
 };
 
-// InvalidArgument: strings and bool.
+// InvalidType: strings and bool.
 absl::StatusOr<DType> AccumulatorDType(ReplicaReduceOp op, DType dtype);
 
 // `value` summed over `axes` in row-major order. InvalidArgument: an axis out of [-rank, rank) or twice, which names
-// the rank; a dtype without sums.
+// the rank. InvalidType: a dtype without sums.
 absl::StatusOr<ReductionPart> PartOf(ReplicaReduceOp op, const Tensor& value, const Axes& axes);
 
 // The parts, one a replica (at least one, checked), folded from the left and divided once; `dtype` is the values'. A

@@ -17,12 +17,6 @@ absl::string_view PartWithoutSuffix(absl::string_view part) {
 
 }  // namespace
 
-absl::string_view StrategyKindName(StrategyKind kind) {
-  constexpr absl::string_view kNames[] = {"default",         "one_device",      "mirrored", "multi_worker_mirrored",
-                                          "central_storage", "parameter_server"};
-  return kNames[static_cast<int>(kind)];
-}
-
 int StrategyShape::num_replicas() const { return has_per_replica_values() ? num_workers * replicas_per_worker : 1; }
 
 int GlobalReplicaId(const StrategyShape& strategy, int id_in_cluster, int local_replica) {

@@ -1,27 +1,15 @@
 #ifndef COHORT_RUNTIME_DISTRIBUTE_REPLICA_IDS_H_
 #define COHORT_RUNTIME_DISTRIBUTE_REPLICA_IDS_H_
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "runtime/cluster/strategy_kind.h"
 
 namespace cohort {
-
-enum class StrategyKind : uint8_t {
-  kDefault,
-  kOneDevice,
-  kMirrored,
-  kMultiWorkerMirrored,
-  kCentralStorage,
-  kParameterServer,
-};
-
-// "default", "one_device", "mirrored", "multi_worker_mirrored", "central_storage", "parameter_server".
-absl::string_view StrategyKindName(StrategyKind kind);
 
 // How many replicas a strategy has and where: R on each of W workers.
 struct StrategyShape {

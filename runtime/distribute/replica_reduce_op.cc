@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_kind.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/distribute/elementwise.h"
 
@@ -13,8 +14,7 @@ absl::StatusOr<int64_t> ParseAxis(const Nest& axis) {
   if (axis.kind() == Nest::Kind::kTensor && IsInteger(axis.tensor().dtype()) && axis.tensor().num_elements() == 1) {
     return CastTo(axis.tensor(), DType::kI64).values<int64_t>()[0];
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("an axis is an integer, not the ", KindName(axis.kind()), " ", axis.ToString()));
+  return InvalidTypeError(absl::StrCat("an axis is an integer, not the ", KindName(axis.kind()), " ", axis.ToString()));
 }
 
 }  // namespace
@@ -27,8 +27,8 @@ absl::StatusOr<ReplicaReduceOp> ParseReplicaReduceOp(absl::string_view name) {
 
 absl::StatusOr<ReplicaReduceOp> ParseReplicaReduceOp(const Nest& name) {
   if (name.kind() == Nest::Kind::kString) return ParseReplicaReduceOp(absl::string_view(name.string()));
-  return absl::InvalidArgumentError(absl::StrCat("a way to reduce over replicas is a name, SUM or MEAN, not the ",
-                                                 KindName(name.kind()), " ", name.ToString()));
+  return InvalidTypeError(absl::StrCat("a way to reduce over replicas is a name, SUM or MEAN, not the ",
+                                       KindName(name.kind()), " ", name.ToString()));
 }
 
 absl::string_view ReplicaReduceOpName(ReplicaReduceOp op) { return op == ReplicaReduceOp::kSum ? "SUM" : "MEAN"; }

@@ -16,7 +16,7 @@ enum class ReplicaReduceOp : uint8_t { kSum, kMean };
 
 // "sum", "Sum", "MEAN": in any case. InvalidArgument: another name.
 absl::StatusOr<ReplicaReduceOp> ParseReplicaReduceOp(absl::string_view name);
-// As above of a string leaf; InvalidArgument: another kind of leaf.
+// As above of a string leaf; InvalidType: another kind of leaf.
 absl::StatusOr<ReplicaReduceOp> ParseReplicaReduceOp(const Nest& name);
 absl::string_view ReplicaReduceOpName(ReplicaReduceOp op);  // "SUM", "MEAN"
 
@@ -25,7 +25,7 @@ absl::string_view ReplicaReduceOpName(ReplicaReduceOp op);  // "SUM", "MEAN"
 using Axes = std::optional<std::vector<int64_t>>;
 
 // none, an integer (host scalar or integer tensor of one element), or a list or tuple of such.
-// InvalidArgument: another kind of leaf ("x", 1.5, true).
+// InvalidType: another kind of leaf ("x", 1.5, true).
 absl::StatusOr<Axes> ParseAxes(const Nest& axis);
 
 }  // namespace cohort

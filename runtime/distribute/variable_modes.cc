@@ -58,7 +58,7 @@ absl::StatusOr<ResolvedVariable> ResolveVariable(const StrategyShape& strategy, 
   if (!strategy.has_per_replica_values()) return variable;
   if (modes.synchronization == VariableSynchronization::kNone) {
     return absl::InvalidArgumentError(absl::StrCat("variable synchronization NONE is not supported by strategy ",
-                                                   StrategyKindName(strategy.kind), ": use AUTO, ON_WRITE or ON_READ"));
+                                                   StrategyName(strategy.kind), ": use AUTO, ON_WRITE or ON_READ"));
   }
   if (modes.synchronization == VariableSynchronization::kAuto) {
     variable.synchronization = VariableSynchronization::kOnWrite;

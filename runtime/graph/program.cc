@@ -5,21 +5,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/graph/op.h"
 
 namespace cohort {
 namespace {
-
-constexpr std::pair<StrategyKind, absl::string_view> kStrategies[] = {
-    {StrategyKind::kDefault, "default"},
-    {StrategyKind::kOneDevice, "one_device"},
-    {StrategyKind::kMirrored, "mirrored"},
-    {StrategyKind::kMultiWorkerMirrored, "multi_worker_mirrored"},
-    {StrategyKind::kCentralStorage, "central_storage"},
-    {StrategyKind::kParameterServer, "parameter_server"},
-};
 
 absl::Status Wrong(absl::string_view what) { return absl::InvalidArgumentError(what); }
 
@@ -116,22 +106,6 @@ absl::Status CheckLoop(const Program& program) {
 bool Loop::empty() const {
   return train_function.empty() && evaluate_function.empty() && train_dataset.kind.empty() &&
          evaluate_dataset.kind.empty() && global_batch == 0 && epochs == 0 && steps == 0;
-}
-
-absl::string_view StrategyName(StrategyKind kind) {
-  for (const auto& [value, name] : kStrategies) {
-    if (value == kind) return name;
-  }
-  return "?";
-}
-
-absl::StatusOr<StrategyKind> ParseStrategy(absl::string_view name) {
-  for (const auto& [value, known] : kStrategies) {
-    if (known == name) return value;
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "there is no strategy '", name, "'; there are ",
-      absl::StrJoin(kStrategies, ", ", [](std::string* out, const auto& s) { absl::StrAppend(out, s.second); })));
 }
 
 absl::Status Program::Validate() const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "runtime/cluster/strategy_kind.h"
 #include "runtime/graph/dataset_def.h"
 #include "runtime/graph/function.h"
 
@@ -33,10 +34,6 @@ struct VariableDef {
   Initializer initializer;
   bool trainable = true;
 };
-
-enum class StrategyKind { kDefault, kOneDevice, kMirrored, kMultiWorkerMirrored, kCentralStorage, kParameterServer };
-absl::string_view StrategyName(StrategyKind kind);  // "multi_worker_mirrored"
-absl::StatusOr<StrategyKind> ParseStrategy(absl::string_view name);
 
 // What the driver does: train for a number of steps or epochs, evaluate at the end of each epoch or of the run.
 struct Loop {
