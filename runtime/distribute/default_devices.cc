@@ -1,6 +1,5 @@
 #include "runtime/distribute/default_devices.h"
 
-#include "absl/strings/str_cat.h"
 #include "runtime/base/error_kind.h"
 #include "runtime/cluster/local_devices.h"
 
@@ -55,16 +54,22 @@ absl::StatusOr<StrategyDevices> OneDevice(const DeviceSetting& setting) {
 
 }  // namespace
 
-absl::StatusOr<StrategyDevices> DefaultDevices(absl::string_view strategy, const DeviceSetting& setting) {
-  if (strategy == "one_device") return OneDevice(setting);
-  if (strategy == "mirrored") return Mirrored(setting);
-  if (strategy == "multi_worker_mirrored") return MultiWorkerMirrored(setting);
-  if (strategy == "central_storage") return CentralStorage(setting);
-  if (strategy == "parameter_server") return ParameterServer(setting);
-  if (strategy == "default") {
-    return WrongContextError("the default strategy has no devices; enter the scope of another one");
+absl::StatusOr<StrategyDevices> DefaultDevices(StrategyKind strategy, const DeviceSetting& setting) {
+  switch (strategy) {
+    case StrategyKind::kOneDevice:
+      return OneDevice(setting);
+    case StrategyKind::kMirrored:
+      return Mirrored(setting);
+    case StrategyKind::kMultiWorkerMirrored:
+      return MultiWorkerMirrored(setting);
+    case StrategyKind::kCentralStorage:
+      return CentralStorage(setting);
+    case StrategyKind::kParameterServer:
+      return ParameterServer(setting);
+    case StrategyKind::kDefault:
+      break;
   }
-  return absl::InvalidArgumentError(absl::StrCat("no strategy '", strategy, "'"));
+  return WrongContextError("the default strategy has no devices; enter the scope of another one");
 }
 
 }  // namespace cohort

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "runtime/base/task_id.h"
 #include "runtime/cluster/device_name.h"
+#include "runtime/cluster/strategy_kind.h"
 
 namespace cohort {
 
@@ -27,10 +27,9 @@ struct DeviceSetting {
   std::optional<DeviceName> device;  // OneDevice's
 };
 
-// `strategy` is named as in --strategy. All names are full, but for workers of a parameter server strategy, which is
-// about any worker: no job and task. InvalidArgument: an unknown strategy; one_device without a device.
-// WrongContext: the default strategy, which has no devices.
-absl::StatusOr<StrategyDevices> DefaultDevices(absl::string_view strategy, const DeviceSetting& setting);
+// All names are full, but for workers of a parameter server strategy, which is about any worker: no job and task.
+// InvalidArgument: one_device without a device. WrongContext: the default strategy, which has no devices.
+absl::StatusOr<StrategyDevices> DefaultDevices(StrategyKind strategy, const DeviceSetting& setting);
 
 }  // namespace cohort
 

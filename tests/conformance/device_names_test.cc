@@ -9,6 +9,7 @@
 #include "runtime/cluster/device_merge.h"
 #include "runtime/cluster/device_name.h"
 #include "runtime/cluster/local_devices.h"
+#include "runtime/cluster/strategy_kind.h"
 #include "runtime/distribute/default_devices.h"
 #include "tests/testing/status_matchers.h"
 
@@ -231,46 +232,82 @@ TEST(DeviceNamesTest, Rule2x10Defaults) {
   };
   const TaskId worker1{"worker", 1};
   const struct {
-    const char* strategy;
+    StrategyKind strategy;
     std::optional<TaskId> process;
     int num_gpus;
     std::string compute, parameter, host, inside;
   } rows[] = {
-      {"one_device", {}, 2, full(kLocal, "GPU:1"), full(kLocal, "GPU:1"), full(kLocal, "CPU:0"), "unchanged"},
-      {"one_device", worker1, 2, full(kOwn, "GPU:1"), full(kOwn, "GPU:1"), full(kOwn, "CPU:0"), "unchanged"},
-      {"mirrored", {}, 2, full(kLocal, "GPU:0GPU:1"), full(kLocal, "GPU:0GPU:1"), full(kLocal, "CPU:0"), "unchanged"},
-      {"mirrored", {}, 0, full(kLocal, "CPU:0"), full(kLocal, "CPU:0"), full(kLocal, "CPU:0"), "unchanged"},
-      {"multi_worker_mirrored", worker1, 2, full(kOwn, "GPU:0GPU:1"), full(kOwn, "GPU:0GPU:1"), full(kOwn, "CPU:0"),
-       "/job:worker/task:1"},
-      {"multi_worker_mirrored", worker1, 0, full(kOwn, "CPU:0"), full(kOwn, "CPU:0"), full(kOwn, "CPU:0"),
-       "/job:worker/task:1"},
-      {"multi_worker_mirrored",
+      {StrategyKind::kOneDevice,
+       {},
+       2,
+       full(kLocal, "GPU:1"),
+       full(kLocal, "GPU:1"),
+       full(kLocal, "CPU:0"),
+       "unchanged"},
+      {StrategyKind::kOneDevice, worker1, 2, full(kOwn, "GPU:1"), full(kOwn, "GPU:1"), full(kOwn, "CPU:0"),
+       "unchanged"},
+      {StrategyKind::kMirrored,
+       {},
+       2,
+       full(kLocal, "GPU:0GPU:1"),
+       full(kLocal, "GPU:0GPU:1"),
+       full(kLocal, "CPU:0"),
+       "unchanged"},
+      {StrategyKind::kMirrored,
        {},
        0,
        full(kLocal, "CPU:0"),
        full(kLocal, "CPU:0"),
        full(kLocal, "CPU:0"),
        "unchanged"},
-      {"central_storage", {}, 2, full(kLocal, "GPU:0GPU:1"), full(kLocal, "CPU:0"), full(kLocal, "CPU:0"), "unchanged"},
-      {"central_storage", {}, 1, full(kLocal, "GPU:0"), full(kLocal, "GPU:0"), full(kLocal, "CPU:0"), "unchanged"},
-      {"central_storage", {}, 0, full(kLocal, "CPU:0"), full(kLocal, "CPU:0"), full(kLocal, "CPU:0"), "unchanged"},
-      {"parameter_server", TaskId{"chief", 0}, 2, "/device:GPU:0 /device:GPU:1",
+      {StrategyKind::kMultiWorkerMirrored, worker1, 2, full(kOwn, "GPU:0GPU:1"), full(kOwn, "GPU:0GPU:1"),
+       full(kOwn, "CPU:0"), "/job:worker/task:1"},
+      {StrategyKind::kMultiWorkerMirrored, worker1, 0, full(kOwn, "CPU:0"), full(kOwn, "CPU:0"), full(kOwn, "CPU:0"),
+       "/job:worker/task:1"},
+      {StrategyKind::kMultiWorkerMirrored,
+       {},
+       0,
+       full(kLocal, "CPU:0"),
+       full(kLocal, "CPU:0"),
+       full(kLocal, "CPU:0"),
+       "unchanged"},
+      {StrategyKind::kCentralStorage,
+       {},
+       2,
+       full(kLocal, "GPU:0GPU:1"),
+       full(kLocal, "CPU:0"),
+       full(kLocal, "CPU:0"),
+       "unchanged"},
+      {StrategyKind::kCentralStorage,
+       {},
+       1,
+       full(kLocal, "GPU:0"),
+       full(kLocal, "GPU:0"),
+       full(kLocal, "CPU:0"),
+       "unchanged"},
+      {StrategyKind::kCentralStorage,
+       {},
+       0,
+       full(kLocal, "CPU:0"),
+       full(kLocal, "CPU:0"),
+       full(kLocal, "CPU:0"),
+       "unchanged"},
+      {StrategyKind::kParameterServer, TaskId{"chief", 0}, 2, "/device:GPU:0 /device:GPU:1",
        "/job:ps/replica:0/task:0/device:CPU:0 /job:ps/replica:0/task:1/device:CPU:0", "/device:CPU:0", "unchanged"},
-      {"parameter_server", TaskId{"chief", 0}, 0, "/device:CPU:0",
+      {StrategyKind::kParameterServer, TaskId{"chief", 0}, 0, "/device:CPU:0",
        "/job:ps/replica:0/task:0/device:CPU:0 /job:ps/replica:0/task:1/device:CPU:0", "/device:CPU:0", "unchanged"},
   };
   for (const auto& row : rows) {
     const auto devices = DefaultDevices(
         row.strategy, {.process = row.process, .num_gpus = row.num_gpus, .num_ps = 2, .device = Name("/gpu:1")});
-    ASSERT_THAT(devices, IsOk()) << row.strategy;
-    EXPECT_EQ(Printed(devices->compute), row.compute) << row.strategy;
-    EXPECT_EQ(Printed(devices->parameter), row.parameter) << row.strategy;
-    EXPECT_EQ(devices->host.ToString(), row.host) << row.strategy;
-    EXPECT_EQ(devices->inside ? devices->inside->ToString() : "unchanged", row.inside) << row.strategy;
+    ASSERT_THAT(devices, IsOk()) << StrategyName(row.strategy);
+    EXPECT_EQ(Printed(devices->compute), row.compute) << StrategyName(row.strategy);
+    EXPECT_EQ(Printed(devices->parameter), row.parameter) << StrategyName(row.strategy);
+    EXPECT_EQ(devices->host.ToString(), row.host) << StrategyName(row.strategy);
+    EXPECT_EQ(devices->inside ? devices->inside->ToString() : "unchanged", row.inside) << StrategyName(row.strategy);
   }
-  EXPECT_EQ(ErrorKindOf(DefaultDevices("default", {}).status()), ErrorKind::kWrongContext);
-  EXPECT_THAT(DefaultDevices("one_device", {}), StatusIs(kInvalid, HasSubstr("needs a device")));
-  EXPECT_THAT(DefaultDevices("mirored", {}), StatusIs(kInvalid, HasSubstr("'mirored'")));
+  EXPECT_EQ(ErrorKindOf(DefaultDevices(StrategyKind::kDefault, {}).status()), ErrorKind::kWrongContext);
+  EXPECT_THAT(DefaultDevices(StrategyKind::kOneDevice, {}), StatusIs(kInvalid, HasSubstr("needs a device")));
 }
 
 }  // namespace

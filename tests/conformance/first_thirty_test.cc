@@ -5,6 +5,7 @@
 #include "runtime/cluster/device_merge.h"
 #include "runtime/cluster/device_name.h"
 #include "runtime/cluster/tf_config.h"
+#include "runtime/distribute/replica_ids.h"
 #include "runtime/distribute/round_robin.h"
 #include "tests/testing/status_matchers.h"
 
@@ -25,7 +26,10 @@ TEST(FirstThirtyTest, Rule12x1TwoWorkersAndAPs) {
   ASSERT_THAT(config, IsOk());
   const TaskId self{"worker", 1};
   EXPECT_EQ(config->self, self);
-  EXPECT_THAT(WorkerCount(config->cluster, "worker"), IsOkAndHolds(2));  // one device each: 2 replicas
+  const StrategyShape one_device_each{.kind = StrategyKind::kMultiWorkerMirrored,
+                                      .num_workers = WorkerCount(config->cluster, "worker").value(),
+                                      .replicas_per_worker = 1};
+  EXPECT_EQ(one_device_each.num_replicas(), 2);
   EXPECT_THAT(IsChief(config->cluster, self), IsOkAndHolds(false));
   EXPECT_THAT(IdInCluster(config->cluster, self), IsOkAndHolds(1));
   EXPECT_THAT(CollectiveLeader(config->cluster, self), IsOkAndHolds("/job:worker/replica:0/task:0"));
@@ -35,7 +39,9 @@ TEST(FirstThirtyTest, Rule12x2ChiefAndTwoWorkers) {
   const ClusterSpec cluster = ParseClusterSpec(R"({"chief":["c:1"],"worker":["w0:1","w1:1"]})").value();
   EXPECT_THAT(WorkerCount(cluster, "worker"), IsOkAndHolds(3));
   EXPECT_THAT(IdInCluster(cluster, {"worker", 1}), IsOkAndHolds(2));
-  EXPECT_EQ(*IdInCluster(cluster, {"worker", 1}) * 2, 4);  // two devices each: its first replica
+  const StrategyShape two_devices_each{
+      .kind = StrategyKind::kMultiWorkerMirrored, .num_workers = 3, .replicas_per_worker = 2};
+  EXPECT_EQ(GlobalReplicaId(two_devices_each, *IdInCluster(cluster, {"worker", 1}), 0), 4);
   EXPECT_THAT(CollectiveLeader(cluster, {"worker", 1}), IsOkAndHolds("/job:chief/replica:0/task:0"));
   EXPECT_THAT(IsChief(cluster, {"chief", 0}), IsOkAndHolds(true));
   EXPECT_THAT(IsChief(cluster, {"worker", 0}), IsOkAndHolds(false));
