@@ -12,6 +12,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "runtime/distribute/indexed_slices.h"
 #include "runtime/tensor/tensor.h"
@@ -58,12 +59,13 @@ class Nest {
   requires(!std::same_as<T, bool>) Nest(T value)
       : kind_(Kind::kInt), content_(static_cast<int64_t>(value)) {}  // NOLINT
   template <std::floating_point T>
-  Nest(T value) : kind_(Kind::kDouble), content_(static_cast<double>(value)) {}    // NOLINT
-  Nest(const char* value) : kind_(Kind::kString), content_(std::string(value)) {}  // NOLINT
-  Nest(std::string value) : kind_(Kind::kString), content_(std::move(value)) {}    // NOLINT
-  Nest(Tensor value) : kind_(Kind::kTensor), content_(std::move(value)) {}         // NOLINT
-  Nest(IndexedSlices value);                                                       // NOLINT
-  Nest(ObjectRef value) : kind_(Kind::kObject), content_(std::move(value)) {}      // NOLINT
+  Nest(T value) : kind_(Kind::kDouble), content_(static_cast<double>(value)) {}          // NOLINT
+  Nest(const char* value) : kind_(Kind::kString), content_(std::string(value)) {}        // NOLINT
+  Nest(absl::string_view value) : kind_(Kind::kString), content_(std::string(value)) {}  // NOLINT
+  Nest(std::string value) : kind_(Kind::kString), content_(std::move(value)) {}          // NOLINT
+  Nest(Tensor value) : kind_(Kind::kTensor), content_(std::move(value)) {}               // NOLINT
+  Nest(IndexedSlices value);                                                             // NOLINT
+  Nest(ObjectRef value) : kind_(Kind::kObject), content_(std::move(value)) {}            // NOLINT
 
   static Nest List(std::vector<Nest> items) { return Nest(Kind::kList, {}, std::move(items)); }
   static Nest Tuple(std::vector<Nest> items) { return Nest(Kind::kTuple, {}, std::move(items)); }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "runtime/base/error_kind.h"
 
 namespace cohort {
 namespace {
@@ -44,15 +45,15 @@ absl::Status CheckSameCreations(absl::Span<const std::vector<std::string>> creat
     const size_t both = std::min(created[0].size(), created[r].size());
     for (size_t i = 0; i < both; ++i) {
       if (NameWithoutUniqueSuffix(created[0][i]) == NameWithoutUniqueSuffix(created[r][i])) continue;
-      return absl::FailedPreconditionError(absl::StrCat("Tried to create variable ", created[r][i],
-                                                        " with mismatching name on device ", r, ": replica 0 created ",
-                                                        created[0][i], " in its place"));
+      return WrongContextError(absl::StrCat("Tried to create variable ", created[r][i],
+                                            " with mismatching name on device ", r, ": replica 0 created ",
+                                            created[0][i], " in its place"));
     }
     if (created[0].size() == created[r].size()) continue;
     const bool more = created[r].size() > both;
-    return absl::FailedPreconditionError(absl::StrCat(
-        "Tried to create variable ", more ? created[r][both] : created[0][both], " on replica ", more ? r : 0,
-        " but not on replica ", more ? 0 : r, ": all replicas must create the same variables in the same order"));
+    return WrongContextError(absl::StrCat("Tried to create variable ", more ? created[r][both] : created[0][both],
+                                          " on replica ", more ? r : 0, " but not on replica ", more ? 0 : r,
+                                          ": all replicas must create the same variables in the same order"));
   }
   return absl::OkStatus();
 }

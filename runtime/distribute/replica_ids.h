@@ -36,7 +36,7 @@ std::string ComponentName(absl::string_view name, int component);
 std::string NameWithoutUniqueSuffix(absl::string_view name);
 
 // Whether replicas created the same variables in the same order. created[r]: the names on replica r.
-// FailedPrecondition names the variable, the replica, and what replica 0 created instead (3.19).
+// WrongContext names the variable, the replica, and what replica 0 created instead (3.19).
 absl::Status CheckSameCreations(absl::Span<const std::vector<std::string>> created);
 
 }  // namespace cohort

@@ -19,16 +19,15 @@ absl::StatusOr<int64_t> ParseAxis(const Nest& axis) {
 
 }  // namespace
 
-absl::StatusOr<ReplicaReduceOp> ParseReplicaReduceOp(absl::string_view name) {
-  if (absl::EqualsIgnoreCase(name, "sum")) return ReplicaReduceOp::kSum;
-  if (absl::EqualsIgnoreCase(name, "mean")) return ReplicaReduceOp::kMean;
-  return absl::InvalidArgumentError(absl::StrCat("'", name, "' is no way to reduce over replicas: SUM or MEAN"));
-}
-
 absl::StatusOr<ReplicaReduceOp> ParseReplicaReduceOp(const Nest& name) {
-  if (name.kind() == Nest::Kind::kString) return ParseReplicaReduceOp(absl::string_view(name.string()));
-  return InvalidTypeError(absl::StrCat("a way to reduce over replicas is a name, SUM or MEAN, not the ",
-                                       KindName(name.kind()), " ", name.ToString()));
+  if (name.kind() != Nest::Kind::kString) {
+    return InvalidTypeError(absl::StrCat("a way to reduce over replicas is a name, SUM or MEAN, not the ",
+                                         KindName(name.kind()), " ", name.ToString()));
+  }
+  if (absl::EqualsIgnoreCase(name.string(), "sum")) return ReplicaReduceOp::kSum;
+  if (absl::EqualsIgnoreCase(name.string(), "mean")) return ReplicaReduceOp::kMean;
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", name.string(), "' is no way to reduce over replicas: SUM or MEAN"));
 }
 
 absl::string_view ReplicaReduceOpName(ReplicaReduceOp op) { return op == ReplicaReduceOp::kSum ? "SUM" : "MEAN"; }

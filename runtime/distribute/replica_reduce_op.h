@@ -14,9 +14,7 @@ namespace cohort {
 // How replicas combine their values (5.1). A mean is a sum, divided once.
 enum class ReplicaReduceOp : uint8_t { kSum, kMean };
 
-// "sum", "Sum", "MEAN": in any case. InvalidArgument: another name.
-absl::StatusOr<ReplicaReduceOp> ParseReplicaReduceOp(absl::string_view name);
-// As above of a string leaf; InvalidType: another kind of leaf.
+// A string: "sum", "Sum", "MEAN", in any case. InvalidArgument: another name. InvalidType: another kind of leaf.
 absl::StatusOr<ReplicaReduceOp> ParseReplicaReduceOp(const Nest& name);
 absl::string_view ReplicaReduceOpName(ReplicaReduceOp op);  // "SUM", "MEAN"
 

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_kind.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/distribute/elementwise.h"
 #include "runtime/distribute/leaf_tensor.h"
@@ -208,10 +209,9 @@ absl::Status CheckHandleAccess(const VariableState& variable, VariableContext co
 
 absl::Status CheckVariableStrategy(const VariableState& variable, const void* own, const void* in_force) {
   if (in_force == nullptr || in_force == own) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("Mixing different tf.distribute.Strategy objects: ", Named(variable),
-                   " was created under another strategy than the "
-                   "one in force"));
+  return WrongContextError(absl::StrCat("Mixing different tf.distribute.Strategy objects: ", Named(variable),
+                                        " was created under another strategy than the "
+                                        "one in force"));
 }
 
 }  // namespace cohort

@@ -69,7 +69,7 @@ std::vector<Tensor> DeepCopy(const VariableState& variable);
 enum class VariableContext : uint8_t { kCrossReplica, kReplica, kUpdate };
 // InvalidArgument: the handle of a distributed variable, of which there are many, outside a replica or an update.
 absl::Status CheckHandleAccess(const VariableState& variable, VariableContext context);
-// FailedPrecondition "Mixing different": strategy `in_force` (nullptr: nothing entered) is not the variable's own.
+// WrongContext "Mixing different": strategy `in_force` (nullptr: nothing entered) is not the variable's own.
 absl::Status CheckVariableStrategy(const VariableState& variable, const void* own, const void* in_force);
 
 }  // namespace cohort
