@@ -42,6 +42,7 @@ class PsDaemon {
   const DaemonOptions options_;
   const Identity identity_;
   const TaskAddress self_;
+  const absl::Time start_ = absl::Now();
   DaemonState state_;
   std::unique_ptr<SignalWaiter> signals_;
   // Each outlives what stands below it.
@@ -57,7 +58,7 @@ absl::Status PsDaemon::Start() {
   COHORT_ASSIGN_OR_RETURN(signals_, SignalWaiter::Start([this](int) { state_.Stop({StopReason::Kind::kSignal, {}}); }));
   COHORT_RETURN_IF_ERROR(Listen());
   Join();
-  COHORT_RETURN_IF_ERROR(WaitFormed(state_, options_.start_timeout, [this] { return membership_->NotFormed(); }));
+  WaitFormed(state_, /*leads=*/false, start_, options_.start_timeout, [this] { return membership_->NotFormed(); });
   if (state_.formed()) LogInfo("daemon", absl::StrCat("ready: leader ", identity_.leader.ToString()));
   return absl::OkStatus();
 }
@@ -90,7 +91,8 @@ void PsDaemon::Join() {
 int PsDaemon::Serve() {
   const StopReason reason = state_.WaitStop();
   const bool busy = shard_.session_count() > 0;
-  LogInfo("daemon", absl::StrCat("stops: ", ToString(reason)));
+  const std::string why = absl::StrCat("stops: ", ToString(reason));
+  reason.kind == StopReason::Kind::kRefused ? LogError("daemon", why) : LogInfo("daemon", why);
   const absl::Time deadline = absl::Now() + options_.drain;
   server_->SetNotServing();
   membership_->Leave(ToString(reason), deadline);

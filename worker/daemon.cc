@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,8 @@ GroupSpec ToGroupSpec(const SessionSpec& session) {
   return group;
 }
 
+constexpr absl::Duration kLastWords = absl::Seconds(2);  // for followers to hear how their job ended
+
 // What leads a cluster, in the leader's own process.
 struct Leadership {
   std::unique_ptr<Leader> leader;
@@ -59,8 +62,8 @@ class WorkerDaemon {
 
   // Listens, and joins or leads.
   absl::Status Start();
-  // Until every task is there. Ok as well if the daemon was told to stop meanwhile.
-  absl::Status Form();
+  // Until every task is there, or the daemon is to stop.
+  void Form();
   // Until it is told to stop; then lets work under way end. Returns the exit code.
   int Serve();
 
@@ -78,6 +81,7 @@ class WorkerDaemon {
   const DaemonOptions options_;
   const Identity identity_;
   const TaskAddress self_;
+  const absl::Time start_ = absl::Now();
   DaemonState state_;
   std::unique_ptr<SignalWaiter> signals_;
   // Each outlives what stands below it.
@@ -219,16 +223,22 @@ void WorkerDaemon::Join() {
   membership_ = std::make_unique<Member>(identity_, options_, state_, std::move(hooks));
 }
 
-absl::Status WorkerDaemon::Form() {
-  COHORT_RETURN_IF_ERROR(WaitFormed(state_, options_.start_timeout, [this] {
+void WorkerDaemon::Form() {
+  if (leading_.leader != nullptr) {
+    // A task with another configuration ends the start for all.
+    const auto refused = [this](const absl::StatusOr<Roster>& roster) {
+      if (absl::IsFailedPrecondition(roster.status())) state_.Stop({StopReason::Kind::kRefused, roster.status()});
+    };
+    leading_.leader->coordination().membership().WhenComplete(absl::InfiniteFuture(), refused);
+  }
+  WaitFormed(state_, identity_.leads(), start_, options_.start_timeout, [this] {
     if (membership_ != nullptr) return membership_->NotFormed();
     return absl::DeadlineExceededError(leading_.leader->coordination().membership().StartupReport());
-  }));
+  });
   if (state_.formed()) {
     LogInfo("daemon", absl::StrCat("ready: ", identity_.config.cluster.tasks().size(), " tasks, leader ",
                                    identity_.leader.ToString(), identity_.leads() ? " (this one)" : ""));
   }
-  return absl::OkStatus();
 }
 
 bool WorkerDaemon::Busy() const {
@@ -238,7 +248,8 @@ bool WorkerDaemon::Busy() const {
 int WorkerDaemon::Serve() {
   const StopReason reason = state_.WaitStop();
   const bool busy = Busy();
-  LogInfo("daemon", absl::StrCat("stops: ", ToString(reason)));
+  const std::string why = absl::StrCat("stops: ", ToString(reason));
+  reason.kind == StopReason::Kind::kRefused ? LogError("daemon", why) : LogInfo("daemon", why);
   const absl::Time deadline = absl::Now() + options_.drain;
   server_->SetNotServing();
   Drain(reason, deadline);
@@ -246,15 +257,20 @@ int WorkerDaemon::Serve() {
 }
 
 void WorkerDaemon::Drain(const StopReason& reason, absl::Time deadline) {
+  absl::Status ended = absl::UnavailableError(absl::StrCat(self_.task.ToString(), " ends: ", ToString(reason)));
+  if (reason.kind == StopReason::Kind::kRefused) ended = reason.status;  // that others are told the same
+  if (leading_.leader != nullptr) leading_.leader->StopAdmission(ended);
   // Who has work under way ends it at a common step, if it is asked in time.
   if (reason.kind == StopReason::Kind::kSignal) {
-    worker_->RequestStopAll();
+    worker_->Leave();
     worker_->WaitIdle(deadline);
+    if (leading_.leader != nullptr) leading_.leader->WaitIdle(deadline);
   }
-  const absl::Status ended = absl::UnavailableError(absl::StrCat(self_.task.ToString(), " ends: ", ToString(reason)));
   if (leading_.leader != nullptr) {
-    leading_.leader->WaitIdle(deadline);
     leading_.leader->Close(ended);
+    const absl::Time soon = std::min(deadline, absl::Now() + kLastWords);
+    leading_.leader->WaitIdle(soon);
+    leading_.clients->WaitFollowers(soon);
     leading_.clients->Close(ended);
     leading_.members->Close(ended);
   }
@@ -267,7 +283,7 @@ absl::Status RunDaemon(const DaemonOptions& options, int& exit_code) {
   COHORT_ASSIGN_OR_RETURN(Identity identity, Identify(options));
   WorkerDaemon daemon(options, std::move(identity));
   COHORT_RETURN_IF_ERROR(daemon.Start());
-  COHORT_RETURN_IF_ERROR(daemon.Form());
+  daemon.Form();
   exit_code = daemon.Serve();
   return absl::OkStatus();
 }

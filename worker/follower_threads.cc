@@ -1,5 +1,6 @@
 #include "worker/follower_threads.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,16 +11,21 @@ FollowerThreads::~FollowerThreads() {
   std::list<Follower> left;
   {
     MutexLock lock(&mu_);
-    const auto done = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-      for (const Follower& follower : followers_) {
-        if (!follower.done) return false;
-      }
-      return true;
-    };
-    mu_.AwaitWithDeadline(done, absl::InfiniteFuture());  // whoever owns this has ended what they follow
+    const auto idle = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return Idle(); };
+    mu_.AwaitWithDeadline(idle, absl::InfiniteFuture());  // whoever owns this has ended what they follow
     left.swap(followers_);
   }
   for (Follower& follower : left) follower.thread.Join();
+}
+
+bool FollowerThreads::Idle() const {
+  return std::all_of(followers_.begin(), followers_.end(), [](const Follower& follower) { return follower.done; });
+}
+
+bool FollowerThreads::WaitIdle(absl::Time deadline) const {
+  MutexLock lock(&mu_);
+  const auto idle = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return Idle(); };
+  return mu_.AwaitWithDeadline(idle, deadline);
 }
 
 absl::Status FollowerThreads::Start(std::function<void()> body) {

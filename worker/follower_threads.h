@@ -20,15 +20,19 @@ class FollowerThreads {
 
   // Runs `body` on a thread of its own. ResourceExhausted: as many as allowed run.
   absl::Status Start(std::function<void()> body);
+  // Whether none runs at the deadline.
+  bool WaitIdle(absl::Time deadline) const;
 
  private:
+  bool Idle() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   struct Follower {
     Thread thread;
     bool done = false;
   };
 
   const int max_;
-  Mutex mu_;
+  mutable Mutex mu_;
   std::list<Follower> followers_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -219,7 +219,11 @@ absl::StatusOr<Roster> Leader::WaitForTasks(const JobRun& run, const std::vector
   if (!answer->WaitForAll(absl::Now())) {
     LogJob(run.id(), absl::StrCat("is ", coordination_.membership().StartupReport()));
   }
-  while (!answer->WaitForAll(absl::Now() + kTick)) COHORT_RETURN_IF_ERROR(run.interrupted());
+  while (!answer->WaitForAll(absl::Now() + kTick)) {
+    COHORT_RETURN_IF_ERROR(run.interrupted());
+    MutexLock lock(&mu_);
+    if (!draining_.ok()) return draining_;
+  }
   return *answer->answers()[0];
 }
 
@@ -308,7 +312,7 @@ absl::Status Leader::Follow(int64_t job, bool from_now, std::function<bool(const
     } else {
       ++index;
     }
-    if (!event(*next)) break;
+    if (next.has_value() && !event(*next)) break;
   }
   run->RemoveFollower(clock_.Now());
   return status;
@@ -374,11 +378,23 @@ absl::StatusOr<ClusterStatus> Leader::Status(absl::Time deadline) {
 
 absl::Status Leader::Shutdown(absl::Time) {
   LogInfo("leader", "a client asked for the end of the cluster");
+  Close(absl::CancelledError("the cluster was shut down by a client"));  // before members leave, which says less
   environment_.on_shutdown();
   return absl::OkStatus();
 }
 
+void Leader::StopAdmission(const absl::Status& reason) {
+  {
+    MutexLock lock(&mu_);
+    if (!draining_.ok()) return;
+    draining_ = reason;
+  }
+  coordination_.admission().Close(reason);
+  for (const std::shared_ptr<JobRun>& run : Runs()) EndIfOver(*run);
+}
+
 void Leader::Close(const absl::Status& reason) {
+  StopAdmission(reason);
   {
     MutexLock lock(&mu_);
     if (!closed_.ok()) return;

@@ -62,7 +62,9 @@ class Leader final : public JobControl {
                                                              absl::Time deadline) override;
   absl::Status Shutdown(absl::Time deadline) override;
 
-  // No new jobs; the running one ends with `reason`. Does not wait.
+  // No new jobs; those in line end with `reason`, the running one goes on.
+  void StopAdmission(const absl::Status& reason);
+  // Nor that: it ends with `reason`, and the log with it. Does not wait.
   void Close(const absl::Status& reason);
   // Whether a job runs or waits.
   bool busy() const;
@@ -93,6 +95,7 @@ class Leader final : public JobControl {
   mutable Mutex mu_;
   std::map<int64_t, std::shared_ptr<JobRun>> runs_ ABSL_GUARDED_BY(mu_);
   std::map<TaskId, int64_t> task_jobs_ ABSL_GUARDED_BY(mu_);  // who trains on a task
+  absl::Status draining_ ABSL_GUARDED_BY(mu_);                // why no more jobs begin
   absl::Status closed_ ABSL_GUARDED_BY(mu_);
   absl::Time next_startup_report_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
 

@@ -167,6 +167,8 @@ class LeaderService::Service final : public wire::LeaderService::CallbackService
     closing_->reason = reason;
   }
 
+  bool WaitFollowers(absl::Time deadline) const { return followers_.WaitIdle(deadline); }
+
   grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context, const wire::SubmitRequest* request,
                                    wire::SubmitResponse* response) override {
     return Handle(context, request, [=, this](const CallContext& call) -> absl::Status {
@@ -299,6 +301,8 @@ LeaderService::LeaderService(JobControl& jobs, LeaderServiceHooks hooks)
 LeaderService::~LeaderService() { Close(absl::CancelledError("the leader is shutting down")); }
 
 grpc::Service& LeaderService::service() { return *service_; }
+
+bool LeaderService::WaitFollowers(absl::Time deadline) const { return service_->WaitFollowers(deadline); }
 
 void LeaderService::Close(const absl::Status& reason) { service_->Close(reason); }
 

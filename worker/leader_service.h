@@ -33,6 +33,8 @@ class LeaderService {
 
   grpc::Service& service();
 
+  // Whether no follower is left at the deadline: all have been told how what they follow ended.
+  bool WaitFollowers(absl::Time deadline) const;
   // Ends all followers: before the server stops, which would wait for them. `reason` is what those whose job goes on
   // are told.
   void Close(const absl::Status& reason);

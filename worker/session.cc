@@ -187,6 +187,7 @@ absl::StatusOr<RunResult> WorkerSession::RunSteps(const RunSpec& run, StepExecut
     reporter.Add(step, *header);
     result.last_step = step;
     result.stopped = header->stop_requested > 0;
+    result.leaving = result.stopped && leaving_;
     result.end_of_data = run.count == 0 && header->has_next == 0;
     more = !last && !result.stopped && !result.end_of_data;
   }

@@ -53,6 +53,11 @@ class WorkerSession {
 
   // From any thread.
   void RequestStop() { stop_requested_ = true; }
+  // As RequestStop, because this process is to end: the answer of the run says so.
+  void Leave() {
+    leaving_ = true;
+    stop_requested_ = true;
+  }
   void Abort(absl::Status reason);
   int64_t last_step() const { return last_step_; }
   int64_t bytes_sent() const;
@@ -83,6 +88,7 @@ class WorkerSession {
   std::atomic<int64_t> last_step_ = 0;
   std::atomic<int64_t> examples_ = 0;  // this worker's own, of training
   std::atomic<bool> stop_requested_ = false;
+  std::atomic<bool> leaving_ = false;
 
   mutable Mutex mu_;
   absl::Status aborted_ ABSL_GUARDED_BY(mu_);

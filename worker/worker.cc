@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "runtime/base/first_cause.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status_macros.h"
 
@@ -45,6 +46,19 @@ struct Worker::Entry {
     return closed;
   }
 
+  // What is asked before there is a session is told to it as soon as there is one.
+  void Stop(bool leave) {
+    MutexLock lock(&mu);
+    stopping = true;
+    leaving |= leave;
+    PassStop();
+  }
+
+  void PassStop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    if (session == nullptr || !stopping) return;
+    leaving ? session->Leave() : session->RequestStop();
+  }
+
   // Frees the session on its own thread, behind the work that is queued there, and joins that. On the reaper's thread.
   void Free(const Done<bool>& done) {
     std::unique_ptr<ThreadPool> last;
@@ -77,7 +91,8 @@ struct Worker::Entry {
   const SessionEnvironment& environment;
   Mutex mu;
   absl::Status closed ABSL_GUARDED_BY(mu);
-  bool stop_requested ABSL_GUARDED_BY(mu) = false;
+  bool stopping ABSL_GUARDED_BY(mu) = false;
+  bool leaving ABSL_GUARDED_BY(mu) = false;
   bool free ABSL_GUARDED_BY(mu) = false;
   // Set and freed by the session's thread; used by others under the lock only.
   std::unique_ptr<WorkerSession> session;
@@ -129,6 +144,13 @@ void Worker::Post(uint64_t session, Done<T> done, Work work) {
 
 absl::Status Worker::Add(const std::shared_ptr<Entry>& entry) {
   MutexLock lock(&mu_);
+  if (leaving_) {
+    absl::Status status = absl::UnavailableError(absl::StrCat(environment_.self.task.ToString(), " is ending"));
+    SetFirstCause(
+        status,
+        {environment_.self.task, environment_.self.address, environment_.self.incarnation, 0, kPreempted, {}, {}});
+    return status;
+  }
   if (entry->spec.epoch < epoch_) {
     return absl::AbortedError(absl::StrCat(environment_.self.task.ToString(), ": a session of epoch ",
                                            entry->spec.epoch, ", but the cluster is at epoch ", epoch_));
@@ -158,8 +180,8 @@ absl::StatusOr<OpenedSession> Worker::Open(Entry& entry, absl::Time deadline) {
                           WorkerSession::Open(entry.spec, environment_, deadline));
   MutexLock lock(&entry.mu);
   if (!entry.closed.ok()) return entry.closed;
-  if (entry.stop_requested) session->RequestStop();
   entry.session = std::move(session);
+  entry.PassStop();
   return entry.session->info();
 }
 
@@ -190,11 +212,7 @@ void Worker::RequestStop(uint64_t session, absl::Time, Done<bool> done) {
     done(NoSession(session));
     return;
   }
-  {
-    MutexLock lock(&entry->mu);
-    entry->stop_requested = true;  // for a session that is still being opened
-    if (entry->session != nullptr) entry->session->RequestStop();
-  }
+  entry->Stop(/*leave=*/false);
   done(true);
 }
 
@@ -257,13 +275,14 @@ void Worker::CloseSessionsWith(const TaskId& task, const absl::Status& reason) {
   CloseSessionsIf([&](const SessionSpec& spec) { return has(spec.group) || has(spec.parameter_servers); }, reason);
 }
 
-void Worker::RequestStopAll() {
-  std::vector<uint64_t> ids;
+void Worker::Leave() {
+  std::vector<std::shared_ptr<Entry>> entries;
   {
     MutexLock lock(&mu_);
-    for (const auto& [id, entry] : sessions_) ids.push_back(id);
+    leaving_ = true;
+    for (const auto& [id, entry] : sessions_) entries.push_back(entry);
   }
-  for (const uint64_t id : ids) RequestStop(id, absl::InfiniteFuture(), [](const absl::StatusOr<bool>&) {});
+  for (const std::shared_ptr<Entry>& entry : entries) entry->Stop(/*leave=*/true);
 }
 
 bool Worker::WaitIdle(absl::Time deadline) {

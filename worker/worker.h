@@ -41,8 +41,9 @@ class Worker final : public WorkerLink {
   // Ends every session with `reason` (the leader was lost, shutdown), or those that `task` takes part in. Do not wait.
   void CloseAllSessions(const absl::Status& reason);
   void CloseSessionsWith(const TaskId& task, const absl::Status& reason);
-  // As RequestStop, for every session. WaitIdle: whether no session is left at the deadline.
-  void RequestStopAll();
+  // This process is to end: every session stops after a step of its group, new ones are refused (Unavailable).
+  // WaitIdle: whether no session is left at the deadline.
+  void Leave();
   bool WaitIdle(absl::Time deadline);
   int64_t last_step() const { return last_step_; }    // of any session
   int64_t bytes_sent() const { return bytes_sent_; }  // of all sessions
@@ -71,6 +72,7 @@ class Worker final : public WorkerLink {
 
   mutable Mutex mu_;
   int64_t epoch_ ABSL_GUARDED_BY(mu_) = 0;
+  bool leaving_ ABSL_GUARDED_BY(mu_) = false;
   std::map<uint64_t, std::shared_ptr<Entry>> sessions_ ABSL_GUARDED_BY(mu_);
   // Joins the threads of closed sessions: a session's thread cannot join itself. Last, so that it is destroyed first.
   ThreadPool reaper_;

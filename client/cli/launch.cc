@@ -14,18 +14,23 @@
 #include "absl/time/clock.h"
 #include "client/cli/child_process.h"
 #include "client/cli/message.h"
+#include "client/models/training_program.h"
 #include "runtime/base/exit_code.h"
 #include "runtime/base/signals.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/cluster/chief.h"
 #include "runtime/cluster/slurm.h"
 #include "runtime/cluster/tf_config.h"
+#include "runtime/driver/placement.h"
 
 namespace cohort {
 namespace {
 
 constexpr absl::Duration kLook = absl::Milliseconds(200);
-constexpr absl::Duration kEnd = absl::Seconds(30);  // for the daemon, once the job's client has ended
+// For the daemon, once the job's client has ended: by itself, with the job, or, if there never was one, when it is
+// told.
+constexpr absl::Duration kEndItself = absl::Seconds(5);
+constexpr absl::Duration kEnd = absl::Seconds(30);
 
 struct LaunchedTask {
   TfConfig config;
@@ -56,8 +61,21 @@ absl::StatusOr<LaunchedTask> FindTask() {
   return task;
 }
 
-// The words after --, checked on every task, so that a wrong line ends everywhere.
-absl::StatusOr<std::vector<std::string>> CheckWords(const std::vector<std::string>& words) {
+// Whether the cluster has the tasks that a training needs.
+absl::Status CheckTraining(const TrainCommand& train, const ClusterSpec& cluster) {
+  if (!train.export_file.empty()) return absl::InvalidArgumentError("launch trains: leave --export away");
+  COHORT_ASSIGN_OR_RETURN(const Program program, MakeTrainingProgram(train.options));
+  std::vector<TaskAddress> workers, servers;
+  for (const TaskId& task : cluster.tasks()) {
+    if (task.job == "ps") servers.push_back({task, "", 0});
+    if (task.job == "chief" || task.job == "worker") workers.push_back({task, "", 0});
+  }
+  return WorkersFor(program.strategy, workers, servers).status();
+}
+
+// The words after --, checked on every task, so that a wrong line ends everywhere. (A program's file may be the
+// leader's alone.)
+absl::Status CheckWords(const std::vector<std::string>& words, const ClusterSpec& cluster) {
   if (words.empty() || (words[0] != "train" && words[0] != "run")) {
     return absl::InvalidArgumentError("launch needs 'train …' or 'run FILE' after --");
   }
@@ -65,7 +83,13 @@ absl::StatusOr<std::vector<std::string>> CheckWords(const std::vector<std::strin
   for (const std::string& word : words) argv.push_back(word.c_str());
   const auto parsed = ParseCommandLine(static_cast<int>(argv.size()), argv.data());
   if (std::holds_alternative<int>(parsed)) return absl::InvalidArgumentError("the command after -- is wrong");
-  return words;
+  const CliCommand& command = std::get<CliCommand>(parsed);
+  const TrainCommand* train = std::get_if<TrainCommand>(&command);
+  const RunCommand* run = std::get_if<RunCommand>(&command);
+  if ((train != nullptr ? train->follow : run->follow).detach) {
+    return absl::InvalidArgumentError("launch ends with its job: leave --detach away");
+  }
+  return train == nullptr ? absl::OkStatus() : CheckTraining(*train, cluster);
 }
 
 absl::StatusOr<std::unique_ptr<ChildProcess>> StartDaemon(const LaunchedTask& task,
@@ -94,10 +118,10 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> StartClient(const LaunchedTask& ta
 }  // namespace
 
 int RunLaunch(const LaunchCommand& command) {
-  const absl::StatusOr<std::vector<std::string>> words = CheckWords(command.command);
-  if (!words.ok()) return Fail(words.status());
   const absl::StatusOr<LaunchedTask> task = FindTask();
   if (!task.ok()) return Fail(task.status());
+  const absl::Status words = CheckWords(command.command, task->config.cluster);
+  if (!words.ok()) return Fail(words);
   std::atomic<int> signal = 0;
   const auto waiter = SignalWaiter::Start([&signal](int number) { signal = number; });
   if (!waiter.ok()) return Fail(waiter.status());
@@ -105,13 +129,18 @@ int RunLaunch(const LaunchCommand& command) {
   if (!daemon.ok()) return Fail(daemon.status());
   std::unique_ptr<ChildProcess> client;
   if (task->leads) {
-    absl::StatusOr<std::unique_ptr<ChildProcess>> started = StartClient(*task, *words);
+    absl::StatusOr<std::unique_ptr<ChildProcess>> started = StartClient(*task, command.command);
     if (!started.ok()) return Fail(started.status());
     client = *std::move(started);
   }
   std::optional<int> client_code;
+  absl::Time told = absl::InfiniteFuture();
   absl::Time end = absl::InfiniteFuture();
   while (absl::Now() < end) {
+    if (absl::Now() >= told) {
+      (*daemon)->Signal(SIGTERM);
+      told = absl::InfiniteFuture();
+    }
     if (const int number = signal.exchange(0)) (*daemon)->Signal(number);  // it drains, and its job's end comes here
     if (const std::optional<int> code = (*daemon)->Wait(absl::Now() + kLook)) {
       // The client has the whole story of the job, if it got that far.
@@ -120,7 +149,9 @@ int RunLaunch(const LaunchCommand& command) {
     }
     if (client == nullptr || client_code.has_value()) continue;
     client_code = client->Wait(absl::Now());
-    if (client_code.has_value()) end = absl::Now() + kEnd;
+    if (!client_code.has_value()) continue;
+    told = absl::Now() + kEndItself;
+    end = absl::Now() + kEnd;
   }
   absl::FPrintF(stderr, "cohort: the daemon has not ended with its job\n");
   return client_code.value_or(kExitRetry);

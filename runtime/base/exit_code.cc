@@ -1,5 +1,7 @@
 #include "runtime/base/exit_code.h"
 
+#include "runtime/base/first_cause.h"
+
 namespace cohort {
 
 ExitCode ExitCodeOf(const absl::Status& status) {
@@ -27,6 +29,7 @@ ExitCode ExitCodeOf(const absl::Status& status) {
 }
 
 ExitCode JobExitCodeOf(const absl::Status& status) {
+  if (const auto cause = GetFirstCause(status); cause.has_value() && cause->name == kPreempted) return kExitTerminated;
   const ExitCode code = ExitCodeOf(status);
   return code == kExitUsage || code == kExitInterrupted ? kExitJobFailed : code;
 }

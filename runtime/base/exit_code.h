@@ -12,7 +12,7 @@ enum ExitCode : int {
   kExitUsage = 2,          // flags, TF_CONFIG, a missing file, an address in use: a restart will not help
   kExitInterrupted = 130,  // a client, by Ctrl-C
   kExitRetry = 138,        // a peer is lost, the start-up wait is over, the cluster cannot be reached
-  kExitTerminated = 143,   // SIGTERM while a job ran
+  kExitTerminated = 143,   // SIGTERM while a job ran, to this process or another one of the job
 };
 
 // The code of a program that ended with `status` before it had a job: reading flags, files and TF_CONFIG, binding,
@@ -26,7 +26,8 @@ enum ExitCode : int {
 ExitCode ExitCodeOf(const absl::Status& status);
 
 // The same for the end of an admitted job: what was wrong with it is its own fault (1 instead of 2), and so is a
-// cancelled job (1: a restart must not bring it back). A client that saw Ctrl-C exits with kExitInterrupted without
+// cancelled job (1: a restart must not bring it back). A job that stopped because one of its tasks got SIGTERM ends
+// all of its processes as that one ends (143). A client that saw Ctrl-C exits with kExitInterrupted without
 // asking.
 ExitCode JobExitCodeOf(const absl::Status& status);
 

@@ -31,6 +31,9 @@ void SetFirstCause(absl::Status& status, const FirstCause& cause);
 // nullopt if the status carries none.
 std::optional<FirstCause> GetFirstCause(const absl::Status& status);
 
+// FirstCause::name of a job that stopped because a task was told to end (SIGTERM) while it ran.
+inline constexpr char kPreempted[] = "preempted";
+
 // The payload's type, for those that carry statuses over a wire.
 inline constexpr char kFirstCauseUrl[] = "cohort/first_cause";
 

@@ -12,11 +12,6 @@ void DaemonState::SetFormed() {
   formed_ = true;
 }
 
-void DaemonState::SetMissing(std::string tasks) {
-  MutexLock lock(&mu_);
-  missing_ = std::move(tasks);
-}
-
 void DaemonState::Stop(StopReason reason) {
   MutexLock lock(&mu_);
   if (!reason_.has_value()) reason_ = std::move(reason);
@@ -46,11 +41,6 @@ bool DaemonState::formed() const {
   return formed_;
 }
 
-std::string DaemonState::missing() const {
-  MutexLock lock(&mu_);
-  return missing_;
-}
-
 int ExitCodeOf(const StopReason& reason, bool busy) {
   switch (reason.kind) {
     case StopReason::Kind::kSignal:
@@ -78,7 +68,7 @@ std::string ToString(const StopReason& reason) {
     case StopReason::Kind::kLeaderLost:
       return std::string(reason.status.message());
     case StopReason::Kind::kRefused:
-      return absl::StrCat("the leader refused this task: ", reason.status.message());
+      return absl::StrCat("the cluster cannot form: ", reason.status.message());
   }
   return "";
 }

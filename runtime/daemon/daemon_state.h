@@ -17,7 +17,7 @@ struct StopReason {
     kShutdown,    // a client asked for the cluster's end
     kJobEnded,    // the job that it lives for; `status` is the job's
     kLeaderLost,  // and it lives for a job
-    kRefused,     // the leader does not take it in
+    kRefused,     // the cluster cannot form: tasks do not fit together, or do not come
   };
   Kind kind = Kind::kSignal;
   absl::Status status;
@@ -28,7 +28,6 @@ struct StopReason {
 class DaemonState {
  public:
   void SetFormed();
-  void SetMissing(std::string tasks);  // for messages
   // The first reason wins.
   void Stop(StopReason reason);
 
@@ -37,12 +36,10 @@ class DaemonState {
   StopReason WaitStop();
   std::optional<StopReason> stop_reason() const;
   bool formed() const;
-  std::string missing() const;
 
  private:
   mutable Mutex mu_;
   bool formed_ ABSL_GUARDED_BY(mu_) = false;
-  std::string missing_ ABSL_GUARDED_BY(mu_);
   std::optional<StopReason> reason_ ABSL_GUARDED_BY(mu_);
 };
 

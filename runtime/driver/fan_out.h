@@ -51,6 +51,18 @@ class FanOut {
     return mu_.AwaitWithDeadline(ready, deadline);
   }
 
+  // As WaitForAll, but does not wait for the calls in `gone`.
+  bool WaitForOthers(const std::vector<bool>& gone, absl::Time deadline) {
+    MutexLock lock(&mu_);
+    const auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+      for (size_t i = 0; i < answers_.size(); ++i) {
+        if (!answers_[i].has_value() && !(i < gone.size() && gone[i])) return false;
+      }
+      return true;
+    };
+    return mu_.AwaitWithDeadline(ready, deadline);
+  }
+
   absl::Status first_error() {
     MutexLock lock(&mu_);
     return first_error_;

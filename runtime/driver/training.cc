@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
@@ -68,6 +69,25 @@ void AddTo(StepSums& total, const StepSums& part) {
   for (size_t i = 0; i < part.metric_sums.size(); ++i) total.metric_sums[i] += part.metric_sums[i];
 }
 
+// Stopped in good order because a task was told to end.
+bool Preempted(const absl::Status& failure) {
+  const std::optional<FirstCause> cause = GetFirstCause(failure);
+  return cause.has_value() && cause->name == kPreempted;
+}
+
+// Which of `links` a failure is to be blamed on: no answer is to be hoped for from there.
+std::vector<bool> Blamed(const absl::Status& failure, const auto& links) {
+  std::optional<FirstCause> cause = GetFirstCause(failure);
+  if (Preempted(failure)) cause.reset();  // which still answers
+  std::vector<bool> blamed;
+  for (const auto* link : links) {
+    const TaskId& task = link->task().task;
+    blamed.push_back(cause.has_value() &&
+                     (cause->task == task || std::count(cause->missing.begin(), cause->missing.end(), task) > 0));
+  }
+  return blamed;
+}
+
 // Lets the reports of a run through until it is over: a worker that was given up may still send some.
 class ReportGate {
  public:
@@ -76,6 +96,10 @@ class ReportGate {
   void Pass(const StepReport& report) {
     MutexLock lock(&mu_);
     if (report_) report_(report);
+  }
+  void IfOpen(absl::FunctionRef<void()> what) {
+    MutexLock lock(&mu_);
+    if (report_) what();
   }
   void Close() {
     MutexLock lock(&mu_);
@@ -203,9 +227,7 @@ absl::Status Training::Train(const Program& program) {
       if (!dealt_ || run.count > 0) runs[i] = std::move(run);
     }
     COHORT_RETURN_IF_ERROR(TrainOnce(runs, &stopped));
-    if (stopped) {
-      return absl::CancelledError(absl::StrCat("stopped on request after step ", result_.steps));
-    }
+    if (stopped) return Stopped(absl::StrCat("after step ", result_.steps));
     if (loop.evaluate_each_epoch && !loop.evaluate_function.empty()) COHORT_RETURN_IF_ERROR(Evaluate(program));
   }
   return absl::OkStatus();
@@ -229,6 +251,7 @@ absl::Status Training::TrainOnce(const std::vector<std::optional<RunSpec>>& runs
     if (!runs[i].has_value()) continue;
     steps_done_[i] = results[i].last_step;
     *stopped |= results[i].stopped;
+    if (results[i].leaving && !leaving_.has_value()) leaving_ = workers_[i]->task();
     if (dealt_ || i == 0) AddTo(sums, results[i].sums);  // a group's sums are the same on every rank
   }
   result_.steps += sums.steps;
@@ -252,6 +275,12 @@ absl::StatusOr<std::vector<RunResult>> Training::RunOnAll(const std::vector<std:
     }
     std::function<void(StepReport)> on_report = [](const StepReport&) {};
     if (report && (dealt_ || i == 0)) on_report = [gate](const StepReport& r) { gate->Pass(r); };
+    if (dealt_) {  // nobody learns from a header that one of them stops
+      done = [this, alone = std::move(done), gate](absl::StatusOr<RunResult> result) {
+        if (result.ok() && result->stopped) gate->IfOpen([this] { StopOthers(); });
+        alone(std::move(result));
+      };
+    }
     workers_[i]->Run(tasks_.session, *runs[i], std::move(on_report), std::move(done));
   }
   // No deadline of its own: each wait inside a step has one, and a task that falls silent is reported through Abort.
@@ -261,7 +290,12 @@ absl::StatusOr<std::vector<RunResult>> Training::RunOnAll(const std::vector<std:
     const absl::Status cause = calls->first_error();
     LogWarn("driver", absl::StrCat("ending the run of steps: ", cause.message()));
     Close(cause);
-    calls->WaitForAll(absl::Now() + timeouts_.drain);
+    calls->WaitForOthers(Blamed(cause, workers_), absl::Now() + timeouts_.drain);
+    // Whoever ended it on purpose has said why; what that did to the workers says less.
+    if (absl::IsCancelled(cause)) {
+      MutexLock lock(&mu_);
+      if (absl::IsCancelled(abort_reason_)) return abort_reason_;
+    }
     return MostTelling(*calls);
   }
   std::vector<RunResult> results;
@@ -295,10 +329,13 @@ absl::Status Training::Evaluate(const Program& program) {
   }
   COHORT_ASSIGN_OR_RETURN(const std::vector<RunResult> results, RunOnAll(runs, /*report=*/false));
   StepSums sums;
+  bool stopped = false;
   for (size_t i = 0; i < results.size(); ++i) {
-    if (results[i].stopped) return absl::CancelledError("stopped on request during the evaluation");
+    if (results[i].leaving && !leaving_.has_value()) leaving_ = workers_[i]->task();
+    stopped |= results[i].stopped;
     if (dealt_ || i == 0) AddTo(sums, results[i].sums);
   }
+  if (stopped) return Stopped("during the evaluation");
   result_.evaluated = sums.examples;
   const std::vector<std::string> names = MetricNames(program.functions.at(program.loop.evaluate_function));
   for (size_t i = 0; i < names.size() && i < sums.metric_sums.size(); ++i) {
@@ -372,15 +409,33 @@ void Training::Close(const absl::Status& reason) {
                                         FanOut<bool>::Slot(calls, workers_.size() + i));
   }
   // After a failure somebody may be gone for good; what it held went with it.
-  const bool done = reason.ok() || absl::IsCancelled(reason);
-  calls->WaitForAll(absl::Now() + (done ? timeouts_.control : absl::Seconds(1)));
+  const bool done = reason.ok() || absl::IsCancelled(reason) || Preempted(reason);
+  std::vector<bool> blamed = Blamed(reason, workers_);
+  const std::vector<bool> servers = Blamed(reason, parameter_servers_);
+  blamed.insert(blamed.end(), servers.begin(), servers.end());
+  calls->WaitForOthers(blamed, absl::Now() + (done ? timeouts_.control : absl::Seconds(1)));
+}
+
+absl::Status Training::Stopped(absl::string_view where) const {
+  if (!leaving_.has_value()) return absl::CancelledError(absl::StrCat("stopped on request ", where));
+  absl::Status status = absl::UnavailableError(
+      absl::StrCat(leaving_->task.ToString(), " at ", leaving_->address, " was told to end; all stopped ", where));
+  SetFirstCause(status, {leaving_->task, leaving_->address, leaving_->incarnation, 0, kPreempted, {}, {}});
+  return status;
 }
 
 void Training::RequestStop() {
-  std::vector<WorkerLink*> targets;
   {
     MutexLock lock(&mu_);
     stop_requested_ = true;
+  }
+  StopOthers();
+}
+
+void Training::StopOthers() {
+  std::vector<WorkerLink*> targets;
+  {
+    MutexLock lock(&mu_);
     if (!opened_) return;
     targets = workers_;
   }

@@ -61,6 +61,10 @@ class Training {
   // failure the others are ended, and the error that says most is returned.
   absl::StatusOr<std::vector<RunResult>> RunOnAll(const std::vector<std::optional<RunSpec>>& runs, bool report);
   absl::Status TrainOnce(const std::vector<std::optional<RunSpec>>& runs, bool* stopped);
+  // What a training that stopped before its end returns: Unavailable naming the task that was told to end, or
+  // Cancelled.
+  absl::Status Stopped(absl::string_view where) const;
+  void StopOthers();
   void Report(const StepReport& report);
   // Makes `call` for every worker (or ps) and waits for all answers.
   template <typename T, typename Call>
@@ -78,6 +82,7 @@ class Training {
   std::vector<int64_t> steps_done_;         // by worker
   int64_t steps_total_ = 0;                 // of all workers together, as JobResult counts them
   JobResult result_;
+  std::optional<TaskAddress> leaving_;  // the first worker whose process was told to end
 
   Mutex report_mu_;  // held while `event_` runs
   int64_t reported_steps_ ABSL_GUARDED_BY(report_mu_) = 0;

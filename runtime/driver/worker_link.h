@@ -81,6 +81,7 @@ struct RunResult {
   StepSums sums;             // of the whole run
   bool end_of_data = false;  // the epoch ended
   bool stopped = false;      // by RequestStop: all ranks after the same step
+  bool leaving = false;      // this worker's own process was told to end, and wanted the stop
   std::vector<Tensor> fetched;
 };
 

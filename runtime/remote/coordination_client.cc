@@ -200,6 +200,7 @@ class CoordinationClient::Core {
       case wire::AttendResponse::kChange: {
         COHORT_ASSIGN_OR_RETURN(RosterChange change, FromProto(response.change()));
         NoteEpoch(change.roster.epoch);
+        NoteComplete(change.roster);
         Deliver([change = std::move(change)](const CoordinationListener& to) {
           if (to.on_change) to.on_change(change);
         });
@@ -243,6 +244,7 @@ class CoordinationClient::Core {
     already_exists_since_.reset();
     next_heartbeat_ = Uptime() + options_.heartbeat;
     NoteEpoch(result.roster.epoch);
+    NoteComplete(result.roster);
     Deliver([result = std::move(result)](const CoordinationListener& to) {
       if (to.on_joined) to.on_joined(result);
     });
@@ -254,10 +256,12 @@ class CoordinationClient::Core {
   void OnClosed(const absl::Status& status) {
     const absl::Duration now = Uptime();
     stream_ = nullptr;
-    if (joined_) {
+    // The leader ends a start for all, if one of them does not fit or does not come.
+    const bool over = absl::IsFailedPrecondition(status) || absl::IsDeadlineExceeded(status);
+    if (joined_ && !(over && !ever_complete_)) {
       joined_ = false;
       LogWarn("member", absl::StrCat("the stream to the leader ended, joining again: ", status.message()));
-    } else if (IsFinal(status, now)) {
+    } else if (joined_ || IsFinal(status, now)) {
       given_up_ = true;
       lost_ = true;  // no more of it
       {
@@ -383,6 +387,12 @@ class CoordinationClient::Core {
     while (jobs_.size() > kMaxJobs) jobs_.erase(jobs_.begin());
   }
 
+  void NoteComplete(const Roster& roster) {
+    ever_complete_ |= std::all_of(roster.members.begin(), roster.members.end(), [](const RosterMember& member) {
+      return member.state == MemberState::kAlive || member.task.job == "evaluator";
+    });
+  }
+
   void NoteEpoch(int64_t epoch) {
     MutexLock lock(&mu_);
     epoch_ = std::max(epoch_, epoch);
@@ -414,6 +424,7 @@ class CoordinationClient::Core {
   bool ever_ = false;      // joined at some time
   bool lost_ = false;      // the loss of the leader was reported
   bool given_up_ = false;  // refused
+  bool ever_complete_ = false;
   uint64_t leader_incarnation_ = 0;
   absl::Duration opened_, last_heard_, next_heartbeat_, next_attempt_, next_say_;  // Uptime()
   absl::Duration backoff_ = kBackoff;

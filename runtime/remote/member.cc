@@ -15,6 +15,7 @@ namespace cohort {
 namespace {
 
 constexpr absl::Duration kReportMissing = absl::Seconds(10);
+constexpr absl::Duration kLeadersWord = absl::Seconds(1);
 // Of what tasks say to each other. Tasks of different versions do not form a cluster.
 constexpr int kProtocolVersion = 1;
 
@@ -75,42 +76,48 @@ CoordinationListener Member::MakeListener() {
 
 void Member::OnRoster(const Roster& roster) {
   hooks_.on_roster(roster);
+  {
+    MutexLock lock(&mu_);
+    missing_ = MissingTasks(roster);
+  }
   ShowRoster(roster, state_);
 }
 
 absl::Status Member::NotFormed() const {
   const absl::Status joined = client_->WaitJoined(absl::Now());
-  return joined.ok() ? absl::DeadlineExceededError(absl::StrCat("waiting for ", state_.missing())) : joined;
+  if (!joined.ok()) return joined;
+  MutexLock lock(&mu_);
+  return absl::DeadlineExceededError(absl::StrCat("waiting for ", absl::StrJoin(missing_, ", ")));
 }
 
-absl::Status WaitFormed(DaemonState& state, absl::Duration start_timeout,
-                        const std::function<absl::Status()>& not_formed) {
-  const absl::Time deadline = absl::Now() + start_timeout;
+void WaitFormed(DaemonState& state, bool leads, absl::Time start, absl::Duration start_timeout,
+                const std::function<absl::Status()>& not_formed) {
+  const absl::Time deadline = start + start_timeout + (leads ? absl::ZeroDuration() : kLeadersWord);
   while (!state.WaitFormed(std::min(deadline, absl::Now() + kReportMissing))) {
-    if (state.stop_reason().has_value()) return absl::OkStatus();
+    if (state.stop_reason().has_value()) return;
     const absl::Status reason = not_formed();
     if (absl::Now() < deadline) {
       LogInfo("daemon", reason.message());
       continue;
     }
-    return absl::Status(reason.code(), absl::StrCat("the cluster has not formed within ",
-                                                    absl::FormatDuration(start_timeout), ": ", reason.message()));
+    const absl::Status over(reason.code(), absl::StrCat("not all tasks came within ",
+                                                        absl::FormatDuration(start_timeout), ": ", reason.message()));
+    state.Stop({StopReason::Kind::kRefused, over});
   }
-  return absl::OkStatus();
 }
 
-void ShowRoster(const Roster& roster, DaemonState& state) {
+std::vector<std::string> MissingTasks(const Roster& roster) {
   std::vector<std::string> missing;
   for (const RosterMember& member : roster.members) {
     if (member.state != MemberState::kAlive && member.task.job != "evaluator") {
       missing.push_back(TaskText(member.task, member.address));
     }
   }
-  if (missing.empty()) {
-    state.SetFormed();
-  } else {
-    state.SetMissing(absl::StrJoin(missing, ", "));
-  }
+  return missing;
+}
+
+void ShowRoster(const Roster& roster, DaemonState& state) {
+  if (MissingTasks(roster).empty()) state.SetFormed();
 }
 
 }  // namespace cohort

@@ -4,9 +4,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "runtime/base/mutex.h"
 #include "runtime/coordination/member.h"
 #include "runtime/daemon/daemon_options.h"
 #include "runtime/daemon/daemon_state.h"
@@ -45,15 +47,22 @@ class Member {
   const bool end_with_job_;
   DaemonState& state_;
   const MemberHooks hooks_;
+  mutable Mutex mu_;
+  std::vector<std::string> missing_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<CoordinationClient> client_;
 };
 
-// Waits until the cluster has formed, and says every 10 s what `waiting` tells. Ok as well once the daemon is to stop.
-//   DeadlineExceeded, at start_timeout: names the missing tasks.  Unavailable: the leader was never reached.
-absl::Status WaitFormed(DaemonState& state, absl::Duration start_timeout,
-                        const std::function<absl::Status()>& not_formed);
+// Waits until the cluster has formed or the daemon is to stop, and says every 10 s what `not_formed` tells. Stops the
+// daemon, for good, at `start_timeout` after `start`: the leader, for all who have joined. The others give it a second
+// more to say so, so that all tell the same.
+//   DeadlineExceeded: names the missing tasks.  Unavailable: the leader was never reached.
+void WaitFormed(DaemonState& state, bool leads, absl::Time start, absl::Duration start_timeout,
+                const std::function<absl::Status()>& not_formed);
 
-// Sets `state` by a roster: formed once all tasks that train or serve are alive, else who is missing.
+// Those of the tasks that train or serve which are not alive, with their addresses.
+std::vector<std::string> MissingTasks(const Roster& roster);
+
+// Sets `state` by a roster: formed once nobody is missing.
 void ShowRoster(const Roster& roster, DaemonState& state);
 
 }  // namespace cohort

@@ -140,6 +140,7 @@ wire::RunResult ToProto(const RunResult& result) {
   *proto.mutable_sums() = SumsToProto(result.sums);
   proto.set_end_of_data(result.end_of_data);
   proto.set_stopped(result.stopped);
+  proto.set_leaving(result.leaving);
   ListToProto(result.fetched, proto.mutable_fetched());
   return proto;
 }
@@ -150,6 +151,7 @@ absl::StatusOr<RunResult> FromProto(const wire::RunResult& proto) {
   COHORT_ASSIGN_OR_RETURN(result.sums, SumsFromProto(proto.sums()));
   result.end_of_data = proto.end_of_data();
   result.stopped = proto.stopped();
+  result.leaving = proto.leaving();
   COHORT_ASSIGN_OR_RETURN(result.fetched, (ListFromProto<wire::Tensor, Tensor>(proto.fetched(), FromProto)));
   return result;
 }

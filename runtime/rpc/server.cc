@@ -80,8 +80,8 @@ absl::Status WhyNot(const ListenAddress& address) {
       return absl::PermissionDeniedError(absl::StrCat("cannot listen on ", where, ": ", strerror(error)));
     case 0:  // free by now: it was taken a moment ago
     case EADDRINUSE:
-      return absl::AlreadyExistsError(absl::StrCat("cannot listen on ", where, ": port ", address.port,
-                                                   " is in use by another process; stop it or choose another port"));
+      return absl::AlreadyExistsError(absl::StrCat("cannot listen on ", where, ": address in use: port ", address.port,
+                                                   " is held by another process; stop it or choose another port"));
     default:
       return absl::UnavailableError(absl::StrCat("cannot listen on ", where, ": ", strerror(error)));
   }

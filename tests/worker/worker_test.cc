@@ -245,11 +245,14 @@ TEST_F(WorkerTest, StopReachesTheWholeGroupAfterTheSameStep) {
         7, {.function = "train", .report_every = 1}, [&](const StepReport&) { running.Set(); }, ran[i].Done());
   }
   ASSERT_TRUE(running.Await());
-  second->RequestStopAll();
+  second->Leave();
   COHORT_ASSERT_OK(ran[0].Get());
   COHORT_ASSERT_OK(ran[1].Get());
   EXPECT_TRUE(ran[0].Get()->stopped);
   EXPECT_EQ(ran[0].Get()->last_step, ran[1].Get()->last_step);
+  EXPECT_FALSE(ran[0].Get()->leaving);
+  EXPECT_TRUE(ran[1].Get()->leaving);
+  EXPECT_THAT(Open(*second, Spec(8, Endless())), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("is ending")));
 }
 
 TEST_F(WorkerTest, ClosingEndsTheRunWithTheReasonAndLaterWorkWithItToo) {

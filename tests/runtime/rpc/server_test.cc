@@ -81,8 +81,9 @@ TEST(RpcServerTest, SecondServerOnThePortIsAlreadyExists) {
   const absl::Time start = absl::Now();
   for (const std::string host : {"127.0.0.1", "0.0.0.0", "localhost"}) {
     const auto second = RpcServer::Start({host + ":" + std::to_string(first->port()), {&service}, nullptr, {}});
-    EXPECT_THAT(second.status(), StatusIs(absl::StatusCode::kAlreadyExists,
-                                          HasSubstr("port " + std::to_string(first->port()) + " is in use")))
+    EXPECT_THAT(second.status(),
+                StatusIs(absl::StatusCode::kAlreadyExists,
+                         HasSubstr("address in use: port " + std::to_string(first->port()) + " is held")))
         << host;
   }
   EXPECT_LT(absl::Now() - start, absl::Seconds(5));
