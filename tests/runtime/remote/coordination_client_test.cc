@@ -1,7 +1,6 @@
 #include "runtime/remote/coordination_client.h"
 
 #include <gmock/gmock.h>
-#include <grpcpp/impl/service_type.h>
 
 #include <algorithm>
 #include <deque>

@@ -1,7 +1,6 @@
 #include "runtime/remote/job_control.h"
 
 #include <gmock/gmock.h>
-#include <grpcpp/impl/service_type.h>
 
 #include <atomic>
 

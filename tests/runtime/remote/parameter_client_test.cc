@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
-#include <grpcpp/impl/service_type.h>
 
 #include "proto/ps.grpc.pb.h"
 #include "ps/ps_service.h"

@@ -3,7 +3,6 @@
 #include "runtime/remote/worker_link.h"
 
 #include <gmock/gmock.h>
-#include <grpcpp/impl/service_type.h>
 
 #include "runtime/base/first_cause.h"
 #include "runtime/remote/program_bytes.h"
