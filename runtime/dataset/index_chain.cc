@@ -4,10 +4,10 @@
 
 namespace cohort {
 
-absl::Status IndexChain::Shuffle(uint64_t seed) {
+absl::Status IndexChain::Shuffle(uint64_t seed, bool reshuffle) {
   if (size_ == kEndless)
     return absl::InvalidArgumentError("an endless data set cannot be shuffled: shuffle, then repeat");
-  steps_.push_back({.kind = Kind::kShuffle, .input_size = size_, .seed = seed});
+  steps_.push_back({.kind = Kind::kShuffle, .input_size = size_, .seed = seed, .reshuffle = reshuffle});
   return absl::OkStatus();
 }
 
@@ -48,13 +48,15 @@ IndexChain::Place IndexChain::At(int64_t epoch, int64_t position) {
         place.epoch = place.epoch * std::max<int64_t>(step->count, 1) + place.index / step->input_size;
         place.index %= step->input_size;
         break;
-      case Kind::kShuffle:
-        if (step->order_epoch != place.epoch || !step->order) {
-          step->order.emplace(step->input_size, EpochKey(step->seed, place.epoch));
-          step->order_epoch = place.epoch;
+      case Kind::kShuffle: {
+        const int64_t order = step->reshuffle ? place.epoch : 0;
+        if (step->order_epoch != order || !step->order) {
+          step->order.emplace(step->input_size, EpochKey(step->seed, order));
+          step->order_epoch = order;
         }
         place.index = (*step->order)(place.index);
         break;
+      }
     }
   }
   return place;

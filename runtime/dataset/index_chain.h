@@ -29,7 +29,9 @@ class IndexChain {
   int64_t size() const { return size_; }
 
   // Each appends a step to the chain.
-  absl::Status Shuffle(uint64_t seed);  // InvalidArgument: an endless sequence has no permutation
+  // Each epoch in an order of its own, or, without `reshuffle`, all in that of epoch 0. InvalidArgument: an endless
+  // sequence has no permutation.
+  absl::Status Shuffle(uint64_t seed, bool reshuffle = true);
   void Take(int64_t count);
   void Skip(int64_t count);
   void Shard(int64_t num_shards, int64_t index);  // elements index, index + num_shards, ...
@@ -47,6 +49,7 @@ class IndexChain {
     int64_t stride = 1;                     // kShard
     int64_t count = 0;                      // kRepeat
     uint64_t seed = 0;                      // kShuffle
+    bool reshuffle = true;                  // kShuffle
     int64_t order_epoch = -1;               // of `order`
     std::optional<Permutation> order = {};  // of the epoch last asked for
   };

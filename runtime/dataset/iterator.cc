@@ -1,41 +1,23 @@
 #include "runtime/dataset/iterator.h"
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "runtime/base/file_system.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/dataset/element_memory.h"
 #include "runtime/dataset/pipeline.h"
 #include "runtime/dataset/prefetch.h"
+#include "runtime/dataset/stream.h"
 
 namespace cohort {
 namespace {
-
-// Whether nobody else looks at the tensor's memory.
-bool IsSole(const Tensor& tensor) {
-  if (!tensor.has_value() || tensor.buffer() == nullptr || tensor.buffer().use_count() != 1) return false;
-  // Giving a reference back orders what follows after the reads of whoever gave his back last.
-  std::shared_ptr<Buffer>(tensor.buffer()).reset();
-  return true;
-}
-
-// Makes `tensor` hold `spec`: in the memory it has, if that is large enough and its own.
-void Fit(Tensor& tensor, const TensorSpec& spec, size_t capacity_bytes) {
-  const bool sole = IsSole(tensor);
-  const size_t bytes = spec.shape.num_elements() * DTypeSize(spec.dtype);
-  if (sole && tensor.spec() == spec) return;
-  if (sole && tensor.buffer()->size() >= bytes) {
-    tensor = Tensor(spec, tensor.buffer(), 0);
-  } else {
-    tensor = Tensor(spec, std::make_shared<Buffer>(std::max(bytes, capacity_bytes)), 0);
-  }
-}
 
 class PipelineIterator final : public DatasetIterator {
  public:
   explicit PipelineIterator(Pipeline pipeline) : pipeline_(std::move(pipeline)) {
     for (const TensorSpec& example : pipeline_.source->example_spec()) {
-      spec_.push_back(pipeline_.batched() ? Batched(example, Shape::kUnknown) : example);
+      spec_.push_back(pipeline_.batched() ? BatchSpec(example, Shape::kUnknown) : example);
     }
     indices_.reserve(pipeline_.batched() ? pipeline_.batching.MaxRows() : 1);
   }
@@ -44,19 +26,15 @@ class PipelineIterator final : public DatasetIterator {
 
   int64_t cardinality() const override {
     const int64_t size = (pipeline_.batched() ? pipeline_.batches : pipeline_.examples).size();
-    return size == IndexChain::kEndless ? -1 : size;
+    return size == IndexChain::kEndless ? kEndlessCardinality : size;
   }
 
-  absl::Status Reset(int64_t epoch) override {
-    if (epoch < 0) return absl::InvalidArgumentError("a data set's epochs count from 0");
-    epoch_ = epoch;
-    position_ = 0;
-    return absl::OkStatus();
-  }
+ protected:
+  absl::Status DoSeek(const DatasetPosition&) override { return absl::OkStatus(); }
 
-  absl::StatusOr<bool> Next(Element& element) override {
-    if (position_ >= pipeline_.elements().size()) return false;
-    const IndexChain::Place place = pipeline_.elements().At(epoch_, position_);
+  absl::StatusOr<bool> DoNext(Element& element) override {
+    if (position().element >= pipeline_.elements().size()) return false;
+    const IndexChain::Place place = pipeline_.elements().At(position().epoch, position().element);
     indices_.clear();
     if (pipeline_.batched()) {
       const ExampleRange rows = pipeline_.batching.Positions(place.index, pipeline_.examples.size());
@@ -66,46 +44,67 @@ class PipelineIterator final : public DatasetIterator {
     }
     Prepare(element);
     pipeline_.source->Read(indices_, element);
-    ++position_;
     return true;
   }
 
  private:
-  static TensorSpec Batched(const TensorSpec& example, int64_t rows) {
-    TensorSpec batch{example.dtype, Shape{rows}};
-    for (const int64_t dim : example.shape.dims()) batch.shape.push_back(dim);
-    return batch;
-  }
-
   void Prepare(Element& element) {
     const std::vector<TensorSpec>& examples = pipeline_.source->example_spec();
     element.resize(examples.size());
     const int64_t rows = static_cast<int64_t>(indices_.size());
     for (size_t i = 0; i < examples.size(); ++i) {
       if (!pipeline_.batched()) {
-        Fit(element[i], examples[i], 0);
+        FitTensor(element[i], examples[i]);
         continue;
       }
       const size_t row_bytes = examples[i].shape.num_elements() * DTypeSize(examples[i].dtype);
-      Fit(element[i], Batched(examples[i], rows), pipeline_.batching.MaxRows() * row_bytes);
+      FitTensor(element[i], BatchSpec(examples[i], rows), pipeline_.batching.MaxRows() * row_bytes);
     }
   }
 
   Pipeline pipeline_;
   std::vector<TensorSpec> spec_;
-  int64_t epoch_ = 0;
-  int64_t position_ = 0;
   std::vector<int64_t> indices_;  // of the element being made, in the source
 };
 
-}  // namespace
+// Owns the file system that a definition without one reads.
+class OwningIterator final : public DatasetIterator {
+ public:
+  OwningIterator(std::unique_ptr<FileSystem> files, std::unique_ptr<DatasetIterator> input)
+      : files_(std::move(files)), input_(std::move(input)) {}
 
-absl::StatusOr<std::unique_ptr<DatasetIterator>> MakeIterator(const DatasetDef& definition) {
-  COHORT_ASSIGN_OR_RETURN(Pipeline pipeline, MakePipeline(definition));
+  const std::vector<TensorSpec>& element_spec() const override { return input_->element_spec(); }
+  int64_t cardinality() const override { return input_->cardinality(); }
+
+ protected:
+  absl::StatusOr<bool> DoNext(Element& element) override { return input_->Next(element); }
+  absl::Status DoSeek(const DatasetPosition& to) override { return input_->Seek(to); }
+
+ private:
+  const std::unique_ptr<FileSystem> files_;
+  const std::unique_ptr<DatasetIterator> input_;
+};
+
+absl::StatusOr<std::unique_ptr<DatasetIterator>> Make(const DatasetDef& definition, const IteratorContext& context) {
+  if (!IsPipeline(definition)) return MakeStream(definition, context, Make);
+  COHORT_ASSIGN_OR_RETURN(Pipeline pipeline, MakePipeline(definition, context));
   const int64_t prefetch = pipeline.prefetch;
   std::unique_ptr<DatasetIterator> iterator = std::make_unique<PipelineIterator>(std::move(pipeline));
   if (prefetch > 0) iterator = MakePrefetch(std::move(iterator), prefetch);
   return iterator;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DatasetIterator>> MakeIterator(const DatasetDef& definition,
+                                                              const IteratorContext& context) {
+  if (context.files != nullptr) return Make(definition, context);
+  COHORT_ASSIGN_OR_RETURN(std::unique_ptr<FileSystem> files, MakePosixFileSystem(""));
+  IteratorContext own = context;
+  own.files = files.get();
+  COHORT_ASSIGN_OR_RETURN(std::unique_ptr<DatasetIterator> iterator, Make(definition, own));
+  if (IsPipeline(definition)) return iterator;  // has read what it needs
+  return std::make_unique<OwningIterator>(std::move(files), std::move(iterator));
 }
 
 }  // namespace cohort

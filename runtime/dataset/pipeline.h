@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "runtime/dataset/example_source.h"
 #include "runtime/dataset/index_chain.h"
 #include "runtime/distribute/batch_split.h"
@@ -38,8 +40,14 @@ struct Pipeline {
   IndexChain& elements() { return batched() ? batches : examples; }
 };
 
+// Whether a definition is such arithmetic: sources that can be read in any order and transformations that only choose
+// and order. The others are streams (runtime/dataset/stream.h).
+bool IsPipeline(const DatasetDef& definition);
+// The kinds of nodes that a pipeline may have.
+std::vector<absl::string_view> PipelineKinds();
+
 // InvalidArgument: an unknown node or attribute, or values that make no sense; names the node. Else as the source says.
-absl::StatusOr<Pipeline> MakePipeline(const DatasetDef& definition);
+absl::StatusOr<Pipeline> MakePipeline(const DatasetDef& definition, const IteratorContext& context);
 
 }  // namespace cohort
 

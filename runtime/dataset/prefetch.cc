@@ -31,7 +31,7 @@ class Prefetch final : public DatasetIterator {
   const std::vector<TensorSpec>& element_spec() const override { return input_->element_spec(); }
   int64_t cardinality() const override { return input_->cardinality(); }
 
-  absl::StatusOr<bool> Next(Element& element) override {
+  absl::StatusOr<bool> DoNext(Element& element) override {
     if (!thread_.joinable()) thread_ = Thread("prefetch", [this] { Fill(); });
     MutexLock lock(&mu_);
     const auto ready = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return count_ > 0 || ended_; };
@@ -48,7 +48,7 @@ class Prefetch final : public DatasetIterator {
     return true;
   }
 
-  absl::Status Reset(int64_t epoch) override {
+  absl::Status DoSeek(const DatasetPosition& to) override {
     {
       MutexLock lock(&mu_);
       resetting_ = true;
@@ -57,7 +57,7 @@ class Prefetch final : public DatasetIterator {
         return absl::DeadlineExceededError("the data set is still busy with one element after 5 minutes");
       }
     }
-    const absl::Status status = input_->Reset(epoch);  // the thread leaves `input_` alone until `resetting_` is over
+    const absl::Status status = input_->Seek(to);  // the thread leaves `input_` alone until `resetting_` is over
     MutexLock lock(&mu_);
     resetting_ = false;
     count_ = 0;
@@ -92,7 +92,7 @@ class Prefetch final : public DatasetIterator {
     }
   }
 
-  const std::unique_ptr<DatasetIterator> input_;  // of the thread, or of Reset while `resetting_`
+  const std::unique_ptr<DatasetIterator> input_;  // of the thread, or of DoSeek while `resetting_`
   Thread thread_;
   Mutex mu_;
   std::vector<Element> ring_;  // see above

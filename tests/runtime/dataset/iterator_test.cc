@@ -227,7 +227,7 @@ TEST(IteratorTest, BadDefinitionsAreNamed) {
     DatasetDef definition;
     const char* message;
   } kTable[] = {
-      {{"Imagenet", {}, {}}, "there is no data set 'Imagenet'; known: FashionMnist, Synthetic, Shuffle"},
+      {{"Imagenet", {}, {}}, "there is no data set 'Imagenet'; known: FashionMnist, Synthetic"},
       {Batch(0, Examples(4)), "data set 'Batch': batch_size is 0"},
       {Batch(4, Batch(4, Examples(4))), "batches already"},
       {{"Batch", {{"batch_size", int64_t{4}}}, {}}, "0 inputs, needs 1"},

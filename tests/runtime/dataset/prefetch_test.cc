@@ -23,13 +23,13 @@ class Counter final : public DatasetIterator {
 
   const std::vector<TensorSpec>& element_spec() const override { return spec_; }
   int64_t cardinality() const override { return size_; }
-  absl::Status Reset(int64_t epoch) override {
+  absl::Status DoSeek(const DatasetPosition& to) override {
     MutexLock lock(&mu_);
-    epoch_ = epoch;
-    next_ = 0;
+    epoch_ = to.epoch;
+    next_ = to.element;
     return absl::OkStatus();
   }
-  absl::StatusOr<bool> Next(Element& element) override {
+  absl::StatusOr<bool> DoNext(Element& element) override {
     MutexLock lock(&mu_);
     if (next_ == fail_at_) return absl::DataLossError("broken");
     if (next_ == size_) return false;
