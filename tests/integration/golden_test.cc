@@ -1,11 +1,11 @@
 // The reference trajectories of tests/testdata/golden over processes: the loss of every step, on clusters of several
 // shapes.
 
+#include "tests/testing/golden.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,12 +19,6 @@
 namespace cohort::testing {
 namespace {
 
-using nlohmann::json;
-
-constexpr const char* kGoldens[] = {"linear_sgd_b128",    "linear_adam_b128",  "mlp_sgd_b128",     "mlp_sgd_b100",
-                                    "mlp_sgd_b128_n1000", "mlp_momentum_b128", "mlp_adagrad_b128", "mlp_adam_b128",
-                                    "cnn_sgd_b128",       "cnn_adam_b128"};
-
 struct ClusterShape {
   const char* name;
   int workers;
@@ -34,22 +28,19 @@ struct ClusterShape {
 class GoldenTest : public ::testing::TestWithParam<ClusterShape> {
  protected:
   // The losses that a training of the cluster writes, by step.
-  std::vector<double> Train(const DaemonCluster& cluster, const json& golden) {
+  std::vector<double> Train(const DaemonCluster& cluster, const Golden& golden) {
     const std::string path = absl::StrCat(::testing::TempDir(), "/losses.jsonl");
-    const auto flag = [&](const char* name, const char* key) {
-      const json& value = golden[key];
-      return absl::StrCat("--", name, "=", value.is_string() ? value.get<std::string>() : value.dump());
-    };
     const Finished finished = cluster.RunClient(
-        {"train", "--initializer=golden", "--shuffle=none", "--evaluate=0", flag("model", "model"),
-         flag("optimizer", "optimizer"), flag("learning_rate", "learning_rate"), flag("batch_size", "global_batch"),
-         flag("steps", "steps"), flag("examples", "examples"), "--losses=" + path,
+        {"train", "--initializer=golden", "--shuffle=none", "--evaluate=0", "--model=" + golden.model,
+         "--optimizer=" + golden.optimizer, absl::StrCat("--learning_rate=", golden.learning_rate),
+         absl::StrCat("--batch_size=", golden.global_batch), absl::StrCat("--steps=", golden.steps),
+         absl::StrCat("--examples=", golden.examples), "--losses=" + path,
          GetParam().parameter_servers > 0 ? "--strategy=parameter_server" : "--strategy=multi_worker_mirrored"});
     EXPECT_EQ(finished.exit_code, 0) << finished.err;
     std::vector<double> losses;
     std::ifstream in(path);
     for (std::string line; std::getline(in, line);) {
-      const json step = json::parse(line);
+      const nlohmann::json step = nlohmann::json::parse(line);
       EXPECT_EQ(step["step"], losses.size() + 1);
       losses.push_back(step["loss"]);
     }
@@ -60,18 +51,10 @@ class GoldenTest : public ::testing::TestWithParam<ClusterShape> {
 TEST_P(GoldenTest, EveryStepIsWithinItsBound) {
   DaemonCluster cluster(GetParam().workers, GetParam().parameter_servers);
   cluster.StartAll();
-  for (const char* name : kGoldens) {
+  for (const std::string& name : GoldenNames()) {
     SCOPED_TRACE(name);
-    std::ifstream in(absl::StrCat("tests/testdata/golden/", name, ".json"));
-    const json golden = json::parse(in);
-    const std::vector<double> losses = Train(cluster, golden);
-    ASSERT_EQ(losses.size(), golden["losses"].size());
-    double worst = 0;
-    for (size_t i = 0; i < losses.size(); ++i) {
-      const double expected = golden["losses"][i];
-      worst = std::max(worst, std::abs(losses[i] - expected) / std::max(std::abs(expected), 1e-3));
-    }
-    EXPECT_LE(worst, golden["bound"].get<double>());
+    const Golden golden = ReadGolden(name);
+    COHORT_EXPECT_OK(CheckLosses(golden, Train(cluster, golden)));
   }
 }
 
