@@ -13,6 +13,7 @@
 #include "runtime/driver/fan_out.h"
 #include "runtime/driver/job_result_json.h"
 #include "runtime/driver/placement.h"
+#include "worker/cluster_view.h"
 #include "worker/roster_tasks.h"
 
 namespace cohort {
@@ -21,23 +22,6 @@ namespace {
 constexpr absl::Duration kTick = absl::Milliseconds(200);
 constexpr absl::Duration kStartupReport = absl::Seconds(10);
 constexpr absl::Duration kBeat = absl::Seconds(1);
-
-JobInfo ToJobInfo(const JobRecord& record) {
-  JobInfo info;
-  info.id = record.id;
-  info.name = record.name;
-  info.state = record.state;
-  info.waits_for = record.behind;
-  info.submitted = record.submitted;
-  info.started = record.started;
-  info.ended = record.ended;
-  info.step = record.progress.step;
-  info.steps_total = record.progress.steps_total;
-  info.error = record.result;
-  return info;
-}
-
-TaskAddress ToTaskAddress(const RosterMember& member) { return {member.task, member.address, member.incarnation}; }
 
 }  // namespace
 
@@ -355,25 +339,8 @@ absl::Status Leader::Logs(int64_t job, bool follow, std::function<bool(const std
   }
 }
 
-absl::StatusOr<ClusterStatus> Leader::Status(absl::Time deadline) {
-  const Roster roster = coordination_.membership().GetRoster();
-  ClusterStatus status;
-  status.epoch = roster.epoch;
-  status.leader = roster.leader;
-  for (const RosterMember& member : roster.members) {
-    MemberStatus& shown = status.members.emplace_back();
-    shown.task = ToTaskAddress(member);
-    shown.present = member.state == MemberState::kAlive;
-    shown.devices = absl::StrJoin(member.devices, ",");
-    if (member.last_heard != absl::InfinitePast()) {
-      shown.last_heartbeat_age_seconds = absl::ToDoubleSeconds(clock_.Now() - member.last_heard);
-    }
-  }
-  COHORT_ASSIGN_OR_RETURN(status.jobs, Jobs(deadline));
-  std::stable_sort(status.jobs.begin(), status.jobs.end(), [](const JobInfo& a, const JobInfo& b) {
-    return HasEnded(a.state) != HasEnded(b.state) ? HasEnded(b.state) : a.id > b.id;
-  });
-  return status;
+absl::StatusOr<ClusterStatus> Leader::Status(absl::Time) {
+  return DescribeCluster(coordination_.membership().GetRoster(), coordination_.jobs().List(), clock_.Now());
 }
 
 absl::Status Leader::Shutdown(absl::Time) {
