@@ -115,6 +115,10 @@ class Concatenate final : public DatasetIterator {
   }
 
   absl::Status DoSeek(const DatasetPosition& to) override {
+    if (to.element == 0) {  // without counting
+      current_ = 0;
+      return inputs_[0]->Seek(to);
+    }
     int64_t element = to.element;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const int64_t size = inputs_[i]->cardinality();

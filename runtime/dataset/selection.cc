@@ -122,6 +122,7 @@ class Repeat final : public Selection {
   }
 
   absl::Status DoSeek(const DatasetPosition& to) override {
+    if (to.element == 0) return Start(to.epoch, 0, 0);  // without counting
     const int64_t size = input_->cardinality();
     if (size == kUnknownCardinality) {
       return SeekByNext(to, [this](int64_t epoch) { return Start(epoch, 0, 0); });

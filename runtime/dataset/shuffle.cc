@@ -87,6 +87,7 @@ class BufferedShuffle final : public DatasetIterator {
   }
 
   absl::Status DoSeek(const DatasetPosition& to) override {
+    if (to.element == 0) return Restart(to);  // without counting
     const int64_t size = input_->cardinality();
     if (size == kUnknownCardinality) {
       return SeekByNext(to, [this](int64_t epoch) { return Restart({epoch, 0}); });
