@@ -124,8 +124,7 @@ absl::StatusOr<std::vector<WorkerResult>> Session::Run(const std::string& functi
   for (size_t i = 0; i < answers.size(); ++i) {
     answers[i] = {tasks_->workers()[i]->task().task, std::move((*results)[i].fetched), std::move((*results)[i].sums)};
     if ((*results)[i].stopped && failed_.ok()) {  // of the next run: this one is whole
-      failed_ =
-          absl::CancelledError(absl::StrCat(answers[i].task.ToString(), " was asked to stop after step ", steps_));
+      failed_ = tasks_->Stopped(absl::StrCat("after step ", steps_));
     }
   }
   return answers;

@@ -44,8 +44,8 @@ class Session {
   // One step of a function on every worker at once. feeds: the function's parameters in order, for each worker, or none
   // at all if it has no parameters. Returns what each worker answered, by rank.
   // InvalidArgument, and nothing has run: no such function or result, feeds that do not fit. After any other error the
-  // session is over, and further runs return that error: Unavailable, DeadlineExceeded, Aborted with FirstCause;
-  // Cancelled: a worker was asked to stop.
+  // session is over, and further runs return that error: Unavailable, DeadlineExceeded, Aborted with FirstCause. It is
+  // over as well after a step at which a worker was told to end (Unavailable) or to stop (Cancelled).
   absl::StatusOr<std::vector<WorkerResult>> Run(const std::string& function,
                                                 absl::Span<const std::vector<Tensor>> feeds = {},
                                                 const std::vector<std::string>& fetch = {});

@@ -357,6 +357,7 @@ void Leader::StopAdmission(const absl::Status& reason) {
     draining_ = reason;
   }
   coordination_.admission().Close(reason);
+  sessions_.CloseAll(reason);  // nobody can say when a client comes to an end
   for (const std::shared_ptr<JobRun>& run : Runs()) EndIfOver(*run);
 }
 
@@ -368,7 +369,6 @@ void Leader::Close(const absl::Status& reason) {
     closed_ = reason.ok() ? absl::CancelledError("the leader is closed") : reason;
   }
   coordination_.Close(reason);
-  sessions_.CloseAll(reason);
   for (const std::shared_ptr<JobRun>& run : Runs()) {
     EndIfOver(*run);
     run->Abort(reason);

@@ -6,6 +6,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "runtime/base/first_cause.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/driver/placement.h"
@@ -34,6 +35,25 @@ absl::Status ComparePlans(const std::vector<WorkerLink*>& workers, const std::ve
                                                    at(other), " on ", workers[i]->task().task.ToString()));
   }
   return absl::OkStatus();
+}
+
+// Stopped in good order because a task was told to end.
+bool Preempted(const absl::Status& failure) {
+  const std::optional<FirstCause> cause = GetFirstCause(failure);
+  return cause.has_value() && cause->name == kPreempted;
+}
+
+// Which of `links` a failure is to be blamed on: no answer is to be hoped for from there.
+std::vector<bool> Blamed(const absl::Status& failure, const auto& links) {
+  std::optional<FirstCause> cause = GetFirstCause(failure);
+  if (Preempted(failure)) cause.reset();  // which still answers
+  std::vector<bool> blamed;
+  for (const auto* link : links) {
+    const TaskId& task = link->task().task;
+    blamed.push_back(cause.has_value() &&
+                     (cause->task == task || std::count(cause->missing.begin(), cause->missing.end(), task) > 0));
+  }
+  return blamed;
 }
 
 // Lets the news of a run through until it is over: a worker that was given up may still send some.
@@ -152,12 +172,29 @@ absl::StatusOr<std::vector<RunResult>> TaskSessions::Run(absl::Span<const std::o
     const absl::Status cause = calls->first_error();
     LogWarn("driver", absl::StrCat("ending the run of steps: ", cause.message()));
     Close(cause);
-    calls->WaitForAll(absl::Now() + timeouts_.drain);
+    calls->WaitForOthers(Blamed(cause, workers_), absl::Now() + timeouts_.drain);
+    // Whoever ended it on purpose has said why; what that did to the workers says less.
+    if (absl::IsCancelled(cause)) {
+      MutexLock lock(&mu_);
+      if (absl::IsCancelled(abort_reason_)) return abort_reason_;
+    }
     return Failure(*calls);
   }
   std::vector<RunResult> results;
-  for (auto& answer : calls->answers()) results.push_back(**std::move(answer));
+  for (auto& answer : calls->answers()) {
+    const bool leaves = (*answer)->leaving && !leaving_.has_value();
+    if (leaves) leaving_ = workers_[results.size()]->task();
+    results.push_back(**std::move(answer));
+  }
   return results;
+}
+
+absl::Status TaskSessions::Stopped(absl::string_view where) const {
+  if (!leaving_.has_value()) return absl::CancelledError(absl::StrCat("stopped on request ", where));
+  absl::Status status = absl::UnavailableError(
+      absl::StrCat(leaving_->task.ToString(), " at ", leaving_->address, " was told to end; all stopped ", where));
+  SetFirstCause(status, {leaving_->task, leaving_->address, leaving_->incarnation, 0, kPreempted, {}, {}});
+  return status;
 }
 
 void TaskSessions::Close(const absl::Status& reason) {
@@ -176,8 +213,11 @@ void TaskSessions::Close(const absl::Status& reason) {
     server->CloseSession(tasks_.session, reason, deadline, FanOut<bool>::Slot(calls, slot++));
   }
   // After a failure somebody may be gone for good; what it held went with it.
-  const bool done = reason.ok() || absl::IsCancelled(reason);
-  calls->WaitForAll(absl::Now() + (done ? timeouts_.control : absl::Seconds(1)));
+  const bool done = reason.ok() || absl::IsCancelled(reason) || Preempted(reason);
+  std::vector<bool> blamed = Blamed(reason, workers_);
+  const std::vector<bool> servers = Blamed(reason, parameter_servers_);
+  blamed.insert(blamed.end(), servers.begin(), servers.end());
+  calls->WaitForOthers(blamed, absl::Now() + (done ? timeouts_.control : absl::Seconds(1)));
 }
 
 void TaskSessions::RequestStop() {

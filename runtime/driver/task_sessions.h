@@ -55,6 +55,9 @@ class TaskSessions {
   absl::StatusOr<std::vector<RunResult>> Run(absl::Span<const std::optional<RunSpec>> runs,
                                              const std::function<void(size_t, const StepReport&)>& report);
 
+  // What it means that a run stopped before its end: Unavailable naming the task that was told to end, or Cancelled.
+  absl::Status Stopped(absl::string_view where) const;
+
   // Makes call(i, deadline, done) for i < count at once and waits for all answers, or for an error.
   template <typename T, typename Call>
   absl::StatusOr<std::vector<T>> CallAll(size_t count, absl::Duration timeout, Call call) {
@@ -104,6 +107,7 @@ class TaskSessions {
   std::vector<WorkerLink*> workers_;
   std::vector<PsLink*> parameter_servers_;
   std::vector<int64_t> batches_per_epoch_;
+  std::optional<TaskAddress> leaving_;  // the first worker whose process was told to end
 
   Mutex mu_;
   absl::Status abort_reason_ ABSL_GUARDED_BY(mu_);

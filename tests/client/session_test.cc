@@ -131,8 +131,8 @@ class SessionTest : public ::testing::Test {
     LocalClusterOptions options;
     options.workers = workers;
     options.parameter_servers = parameter_servers;
+    if (flags.empty()) flags.push_back("--drain=1s");
     flags.push_back("--lease=1s");
-    flags.push_back("--drain=1s");
     options.daemon_flags = std::move(flags);
     COHORT_ASSERT_OK_AND_ASSIGN(daemons_, LocalCluster::Start(options, Soon()));
     cluster_ = Connect(daemons_->leader_address());
@@ -216,6 +216,16 @@ TEST_F(SessionTest, LostLeaderEndsTheSession) {
   COHORT_EXPECT_OK(session->Run("nothing"));
   daemons_->Stop(absl::Now());
   EXPECT_THAT(session->Run("nothing"), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("/job:worker/task:0")));
+}
+
+TEST_F(SessionTest, IdleSessionDoesNotKeepTheClusterFromEnding) {
+  StartCluster(2, 0, {"--drain=20s"});
+  COHORT_ASSERT_OK_AND_ASSIGN(const auto session,
+                              Session::Open(*cluster_, TestProgram(StrategyKind::kMultiWorkerMirrored)));
+  const absl::Time start = absl::Now();
+  daemons_->Stop(start + absl::Seconds(15));
+  EXPECT_LT(absl::Now() - start, absl::Seconds(10));
+  EXPECT_THAT(session->Run("nothing"), StatusIs(absl::StatusCode::kUnavailable));
 }
 
 std::vector<std::string> LinesOf(const std::string& text) { return absl::StrSplit(text, '\n', absl::SkipEmpty()); }
