@@ -79,6 +79,17 @@ class FieldReader {
   absl::string_view rest_;
 };
 
+void AppendVarint(std::string& out, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
+  out.push_back(static_cast<char>(value));
+}
+
+void AppendBytes(std::string& out, int field, absl::string_view bytes) {
+  AppendVarint(out, static_cast<uint64_t>(field) << 3 | kLengthDelimited);
+  AppendVarint(out, bytes.size());
+  absl::StrAppend(&out, bytes);
+}
+
 absl::Status ReadFeature(absl::string_view message, ExampleFeature& feature) {
   FieldReader fields(message);
   feature.kind = FeatureKind::kNone;
@@ -202,6 +213,45 @@ absl::Status AppendValues(const ExampleFeature& feature, std::vector<absl::strin
     values.push_back(field.bytes);
     return true;
   });
+}
+
+void ExampleBuilder::AddFeature(absl::string_view key, FeatureKind kind, absl::string_view list) {
+  std::string feature;
+  AppendBytes(feature, static_cast<int>(kind), list);
+  std::string entry;
+  AppendBytes(entry, 1, key);
+  AppendBytes(entry, 2, feature);
+  AppendBytes(features_, 1, entry);
+}
+
+void ExampleBuilder::Add(absl::string_view key, absl::Span<const int64_t> values) {
+  std::string packed;
+  for (const int64_t value : values) AppendVarint(packed, static_cast<uint64_t>(value));
+  std::string list;
+  if (!values.empty()) AppendBytes(list, 1, packed);
+  AddFeature(key, FeatureKind::kInt64, list);
+}
+
+void ExampleBuilder::Add(absl::string_view key, absl::Span<const float> values) {
+  std::string list;
+  if (!values.empty()) {
+    AppendBytes(list, 1,
+                absl::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)));
+  }
+  AddFeature(key, FeatureKind::kFloat, list);
+}
+
+void ExampleBuilder::Add(absl::string_view key, absl::Span<const absl::string_view> values) {
+  std::string list;
+  for (const absl::string_view value : values) AppendBytes(list, 1, value);
+  AddFeature(key, FeatureKind::kBytes, list);
+}
+
+std::string ExampleBuilder::Finish() {
+  std::string message;
+  AppendBytes(message, 1, features_);
+  features_.clear();
+  return message;
 }
 
 }  // namespace cohort

@@ -2,10 +2,12 @@
 #define COHORT_RUNTIME_FORMATS_EXAMPLE_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace cohort {
 
@@ -33,6 +35,22 @@ absl::Status SplitExample(absl::string_view message, std::vector<ExampleFeature>
 absl::Status AppendValues(const ExampleFeature& feature, std::vector<int64_t>& values);
 absl::Status AppendValues(const ExampleFeature& feature, std::vector<float>& values);
 absl::Status AppendValues(const ExampleFeature& feature, std::vector<absl::string_view>& values);
+
+// Makes a message, with the features in the order in which they are added; numbers are packed.
+class ExampleBuilder {
+ public:
+  void Add(absl::string_view key, absl::Span<const int64_t> values);
+  void Add(absl::string_view key, absl::Span<const float> values);
+  void Add(absl::string_view key, absl::Span<const absl::string_view> values);
+
+  // The message; the builder is empty afterwards.
+  std::string Finish();
+
+ private:
+  void AddFeature(absl::string_view key, FeatureKind kind, absl::string_view list);
+
+  std::string features_;
+};
 
 }  // namespace cohort
 

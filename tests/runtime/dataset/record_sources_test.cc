@@ -10,6 +10,7 @@
 #include "runtime/base/file_system.h"
 #include "runtime/dataset/file_pattern.h"
 #include "runtime/dataset/iterator.h"
+#include "runtime/formats/example.h"
 #include "runtime/formats/tfrecord.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_dir.h"
@@ -269,6 +270,60 @@ TEST(RecordSourcesTest, ArraysOfNumPy) {
   const Read idx = ReadAll({"Idx", {{"paths", Texts{kData + "idx/int32-idx2"}}}, {}});
   ASSERT_EQ(idx.elements.size(), 2u);
   EXPECT_TRUE(idx.elements[0][0].BitwiseEquals(Tensor::Of<int32_t>({3}, {-1, 2, 3})));
+}
+
+// The same pictures from IDX, which can be read in any order, and from records, which cannot: every step of every
+// number of workers holds the same, shuffled or not, after a restart too.
+TEST(RecordSourcesTest, RecordsTrainAsIdxFilesDo) {
+  const TempDir dir;
+  const DatasetDef idx{
+      "Idx",
+      {{"paths", Texts{kData + "idx/t10k-first100-images-idx3-ubyte", kData + "idx/t10k-first100-labels-idx1-ubyte"}}},
+      {}};
+  for (int shard = 0; shard < 2; ++shard) {
+    COHORT_ASSERT_OK_AND_ASSIGN(const auto writer,
+                                TfRecordWriter::Create(*files, dir.File(absl::StrCat("r-", shard)),
+                                                       shard == 0 ? Compression::kNone : Compression::kGzip));
+    const Read all = ReadAll(idx);
+    for (int i = 50 * shard; i < 50 * (shard + 1); ++i) {
+      const Tensor& image = all.elements[i][0];
+      ExampleBuilder example;
+      example.Add("image", std::vector<absl::string_view>{
+                               absl::string_view(static_cast<const char*>(image.data()), image.num_bytes())});
+      example.Add("label", std::vector<absl::string_view>{
+                               absl::string_view(static_cast<const char*>(all.elements[i][1].data()), 1)});
+      COHORT_ASSERT_OK(writer->Write(example.Finish()));
+    }
+    COHORT_ASSERT_OK(writer->Close());
+  }
+  const DatasetDef records = Parse({"image", "label"}, {"uint8 [28,28]", "uint8 []"}, {}, TfRecord({dir.File("r-*")}));
+  for (const bool shuffled : {false, true}) {
+    const auto batches = [&](const DatasetDef& source, int64_t workers, int64_t worker) {
+      DatasetDef input = source;
+      if (shuffled) input = {"Shuffle", {{"seed", int64_t{9}}}, {input}};
+      auto iterator = MakeIterator(
+          {"GlobalBatch", {{"batch_size", int64_t{16}}, {"num_workers", workers}, {"index", worker}}, {input}});
+      EXPECT_TRUE(iterator.ok()) << iterator.status();
+      return *std::move(iterator);
+    };
+    for (const int64_t workers : {1, 2, 3, 4}) {
+      for (int64_t w = 0; w < workers; ++w) {
+        auto expected = batches(idx, workers, w);
+        auto read = batches(records, workers, w);
+        EXPECT_EQ(read->cardinality(), expected->cardinality());
+        for (const DatasetPosition start : {DatasetPosition{0, 0}, DatasetPosition{1, 3}}) {
+          COHORT_ASSERT_OK(expected->Seek(start));
+          COHORT_ASSERT_OK(read->Seek(start));
+          Element a, b;
+          while (*expected->Next(a)) {
+            ASSERT_THAT(read->Next(b), IsOkAndHolds(true));
+            for (size_t c = 0; c < 2; ++c) ASSERT_TRUE(a[c].BitwiseEquals(b[c])) << workers << " " << w;
+          }
+          EXPECT_THAT(read->Next(b), IsOkAndHolds(false));
+        }
+      }
+    }
+  }
 }
 
 TEST(RecordSourcesTest, ADataRootKeepsThemInside) {

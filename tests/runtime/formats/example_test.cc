@@ -68,17 +68,20 @@ TEST(ExampleTest, ReadsEveryEncoding) {
 }
 
 TEST(ExampleTest, ReadsRealExamples) {
-  auto taxi = Split(Records("taxi_eval_data_tfrecord-00000-of-00012.gz")[0]);
+  const std::vector<std::string> taxis = Records("taxi_eval_data_tfrecord-00000-of-00012.gz");
+  auto taxi = Split(taxis[0]);
   EXPECT_THAT(Values<int64_t>(taxi["dropoff_census_tract"]), ElementsAre(17031080100));
   EXPECT_THAT(Values<float>(taxi["dropoff_latitude"]), ElementsAre(41.9075203f));
   EXPECT_EQ(taxi["company"].kind, FeatureKind::kNone);
-  auto iris = Split(Records("data_tfrecord-00000-of-00004.gz")[1]);
+  const std::vector<std::string> flowers = Records("data_tfrecord-00000-of-00004.gz");
+  auto iris = Split(flowers[1]);
   EXPECT_THAT(Values<float>(iris["petal_width"]), ElementsAre(2.0999999f));
   EXPECT_THAT(Values<int64_t>(iris["variety"]), ElementsAre(2));
 }
 
 TEST(ExampleTest, OtherKindsAreRefused) {
-  auto features = Split(Records("example_encodings.tfrecord")[0]);
+  const std::vector<std::string> records = Records("example_encodings.tfrecord");
+  auto features = Split(records[0]);
   std::vector<float> floats;
   EXPECT_THAT(AppendValues(features["packed_int64"], floats),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("holds int64 values, not float")));
@@ -108,6 +111,25 @@ TEST(ExampleTest, EveryCutIsReadOrRefused) {
       EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument)) << cut;
     }
   }
+}
+
+TEST(ExampleTest, BuildsWhatItReads) {
+  const std::vector<int64_t> ints = {1, -1, 300, INT64_MAX, INT64_MIN};
+  const std::vector<float> floats = {1.5f, -2.0f};
+  const std::vector<absl::string_view> texts = {"", absl::string_view("\0\xff", 2), "abc"};
+  ExampleBuilder builder;
+  builder.Add("ints", ints);
+  builder.Add("floats", floats);
+  builder.Add("texts", texts);
+  builder.Add("none", std::vector<float>());
+  const std::string message = builder.Finish();
+  auto features = Split(message);
+  EXPECT_EQ(Values<int64_t>(features["ints"]), ints);
+  EXPECT_EQ(Values<float>(features["floats"]), floats);
+  EXPECT_EQ(Values<absl::string_view>(features["texts"]), texts);
+  EXPECT_EQ(features["none"].kind, FeatureKind::kFloat);
+  EXPECT_THAT(Values<float>(features["none"]), IsEmpty());
+  EXPECT_EQ(builder.Finish(), std::string("\x0a\x00", 2));
 }
 
 }  // namespace
