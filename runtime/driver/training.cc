@@ -58,9 +58,11 @@ absl::Status Training::Train(const Program& program) {
   const Loop& loop = program.loop;
   const bool by_steps = loop.steps > 0;
   const int64_t rounds = by_steps ? 1 : loop.epochs;
-  int64_t batches = 0;  // of one epoch, all workers together
+  int64_t batches = 0;  // of one epoch, all workers together; 0: nobody knows before it has ended
   const std::vector<int64_t>& parts = tasks_.batches_per_epoch();
-  for (int64_t part : parts) batches = dealt() ? batches + part : std::max(batches, part);
+  if (std::all_of(parts.begin(), parts.end(), [](int64_t part) { return part >= 0; })) {
+    for (const int64_t part : parts) batches = dealt() ? batches + part : std::max(batches, part);
+  }
   steps_total_ = by_steps ? loop.steps : loop.epochs * batches;
   bool stopped = false;
   for (int64_t round = 0; round < rounds; ++round) {
@@ -72,9 +74,10 @@ absl::Status Training::Train(const Program& program) {
       run.epoch = round;
       run.report_every = loop.report_every;
       // A worker that trains by itself is given a number: it has no header to learn from that the others are through.
-      if (dealt()) run.count = by_steps ? DealtSteps(loop.steps, batches, i, tasks_.workers().size()) : parts[i];
-      if (!dealt() && by_steps) run.count = loop.steps;
-      if (!dealt() || run.count > 0) runs[i] = std::move(run);
+      if (by_steps) run.count = dealt() ? DealtSteps(loop.steps, batches, i, tasks_.workers().size()) : loop.steps;
+      if (dealt() && !by_steps) run.count = std::max<int64_t>(parts[i], 0);
+      const bool nothing = dealt() && (by_steps ? run.count == 0 : parts[i] == 0);
+      if (!nothing) runs[i] = std::move(run);
     }
     COHORT_RETURN_IF_ERROR(TrainOnce(runs, &stopped));
     if (stopped) return tasks_.Stopped(absl::StrCat("after step ", result_.steps));

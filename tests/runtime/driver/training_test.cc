@@ -29,7 +29,7 @@ class FakeWorker final : public WorkerLink {
     OpenedSession info;
     info.plan_text = plan;
     info.plan_hash = std::hash<std::string>()(plan);
-    info.batches_per_epoch = kBatches;
+    info.batches_per_epoch = batches_per_epoch;
     pool_.Post([done, info] { done(info); });
   }
   void InitializeVariables(uint64_t, absl::Time, Done<bool> done) override {
@@ -78,6 +78,7 @@ class FakeWorker final : public WorkerLink {
   std::vector<RunSpec> runs;
   std::string plan = "train: grads/0 sum float32 [10]\n";
   std::string weights = "0badcafe";
+  int64_t batches_per_epoch = kBatches;
   absl::Status fail_run;
   bool hang = false;  // a run ends only with its session
   absl::Status closed;
@@ -137,6 +138,15 @@ TEST_F(TrainingTest, SynchronousEpochsCountOnceAndEndWithAnEvaluation) {
   EXPECT_EQ(second.opened.rank, 1);
   ASSERT_EQ(events.size(), 3);
   EXPECT_EQ(events[0].info.steps_total, 2 * kBatches);
+}
+
+TEST_F(TrainingTest, UnknownNumberOfBatchesIsNoTotal) {
+  first.batches_per_epoch = second.batches_per_epoch = -2;  // a filter decides
+  const auto result = MakeTraining()->Run(TinyProgram(StrategyKind::kMultiWorkerMirrored));
+  COHORT_ASSERT_OK(result);
+  EXPECT_EQ(result->steps, 2 * kBatches);
+  EXPECT_EQ(first.runs[0].count, 0);
+  EXPECT_EQ(events[0].info.steps_total, 0);
 }
 
 TEST_F(TrainingTest, FailedWorkerEndsTheOthersAndItsErrorIsTold) {
