@@ -105,7 +105,9 @@ void AddLaunch(CLI::App& app, LaunchCommand& launch) {
   verb.add_option("--daemon_flags", launch.daemon_flags, "passed to the daemon")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb.footer("cohort launch [OPTIONS] -- COMMAND...\n  COMMAND is train ... or run FILE, the same on every task");
+  verb.footer(
+      "cohort launch [OPTIONS] -- COMMAND...\n  COMMAND is train ... or run FILE, the same on every task, and so is "
+      "FILE");
 }
 
 void AddSmallVerbs(CLI::App& app, StatusCommand& status, JobsCommand& jobs, LogsCommand& logs, CancelCommand& cancel,

@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "client/cli/child_process.h"
 #include "client/cli/message.h"
+#include "client/cli/train.h"
 #include "client/models/training_program.h"
 #include "runtime/base/exit_code.h"
 #include "runtime/base/signals.h"
@@ -61,10 +62,15 @@ absl::StatusOr<LaunchedTask> FindTask() {
   return task;
 }
 
-// Whether the cluster has the tasks that a training needs.
-absl::Status CheckTraining(const TrainCommand& train, const ClusterSpec& cluster) {
+absl::StatusOr<Program> ProgramOf(const TrainCommand& train) {
   if (!train.export_file.empty()) return absl::InvalidArgumentError("launch trains: leave --export away");
-  COHORT_ASSIGN_OR_RETURN(const Program program, MakeTrainingProgram(train.options));
+  return MakeTrainingProgram(train.options);
+}
+
+absl::StatusOr<Program> ProgramOf(const RunCommand& run) { return ReadProgram(run.file); }
+
+// Whether the cluster has the tasks that the program needs.
+absl::Status CheckTasks(const Program& program, const ClusterSpec& cluster) {
   std::vector<TaskAddress> workers, servers;
   for (const TaskId& task : cluster.tasks()) {
     if (task.job == "ps") servers.push_back({task, "", 0});
@@ -73,8 +79,7 @@ absl::Status CheckTraining(const TrainCommand& train, const ClusterSpec& cluster
   return WorkersFor(program.strategy, workers, servers).status();
 }
 
-// The words after --, checked on every task, so that a wrong line ends everywhere. (A program's file may be the
-// leader's alone.)
+// The words after --, checked on every task with the program's file, so that a wrong line ends everywhere at once.
 absl::Status CheckWords(const std::vector<std::string>& words, const ClusterSpec& cluster) {
   if (words.empty() || (words[0] != "train" && words[0] != "run")) {
     return absl::InvalidArgumentError("launch needs 'train …' or 'run FILE' after --");
@@ -89,7 +94,8 @@ absl::Status CheckWords(const std::vector<std::string>& words, const ClusterSpec
   if ((train != nullptr ? train->follow : run->follow).detach) {
     return absl::InvalidArgumentError("launch ends with its job: leave --detach away");
   }
-  return train == nullptr ? absl::OkStatus() : CheckTraining(*train, cluster);
+  COHORT_ASSIGN_OR_RETURN(const Program program, train != nullptr ? ProgramOf(*train) : ProgramOf(*run));
+  return CheckTasks(program, cluster);
 }
 
 absl::StatusOr<std::unique_ptr<ChildProcess>> StartDaemon(const LaunchedTask& task,

@@ -125,14 +125,14 @@ absl::Status Export(const Program& program, const std::string& path) {
   return WriteFileAtomically(*files, path, SerializeProgram(program));
 }
 
+}  // namespace
+
 absl::StatusOr<Program> ReadProgram(const std::string& path) {
   COHORT_ASSIGN_OR_RETURN(const std::unique_ptr<FileSystem> files, MakePosixFileSystem(""));
   COHORT_ASSIGN_OR_RETURN(const std::string bytes, files->ReadFile(path));
   COHORT_ASSIGN_OR_RETURN(Program program, ParseProgram(bytes), _ << "'" << path << "' is no program");
   return program;
 }
-
-}  // namespace
 
 int RunTrain(const TrainCommand& command) {
   const absl::StatusOr<Program> program = MakeTrainingProgram(command.options);

@@ -15,6 +15,11 @@ constexpr absl::string_view kOurs = "cohort1\n";
 constexpr size_t kMaxMessageBytes = 64 << 10;
 constexpr size_t kMaxPayloadBytes = 64 << 10;
 
+// gRPC's message, with what users know it by before it where that is missing.
+std::string Explain(const std::string& message) {
+  return absl::StrCat(absl::StrContains(message, "DNS resolution failed") ? "name not resolved: " : "", message);
+}
+
 std::string CalleeText(const Callee& callee) {
   if (callee.task.job.empty()) return callee.address;
   return absl::StrCat(callee.task.ToString(), " at ", callee.address);
@@ -45,7 +50,7 @@ absl::Status FromGrpcStatus(const grpc::Status& status, const Callee& callee, ab
     }
     return result;
   }
-  absl::Status result(code, absl::StrCat(CalleeText(callee), ": ", call, ": ", status.error_message()));
+  absl::Status result(code, absl::StrCat(CalleeText(callee), ": ", call, ": ", Explain(status.error_message())));
   FirstCause cause;
   cause.name = std::string(call);
   switch (code) {

@@ -197,6 +197,21 @@ std::vector<int> ListeningPorts(pid_t pid) {
   return {ports.begin(), ports.end()};
 }
 
+Resources ResourcesOf(pid_t pid) {
+  Resources resources;
+  const std::string process = absl::StrCat("/proc/", pid);
+  std::istringstream lines(ReadAll(process + "/status"));
+  for (std::string line; std::getline(lines, line);) {
+    const std::vector<std::string> words = absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty());
+    if (words.size() < 2) continue;
+    if (words[0] == "VmRSS:") resources.resident_bytes = std::strtoll(words[1].c_str(), nullptr, 10) * 1024;
+    if (words[0] == "Threads:") resources.threads = std::atoi(words[1].c_str());
+  }
+  resources.descriptors = static_cast<int>(Entries(process + "/fd").size());
+  EXPECT_GT(resources.resident_bytes, 0) << "process " << pid << " is gone";
+  return resources;
+}
+
 std::vector<pid_t> ProcessesWith(const std::string& entry) {
   std::vector<pid_t> pids;
   for (const std::string& name : Entries("/proc")) {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -72,6 +73,15 @@ std::string LongName(const std::string& task);
 
 // The ports on which a process listens over TCP, in order.
 std::vector<int> ListeningPorts(pid_t pid);
+
+struct Resources {
+  int64_t resident_bytes = 0;
+  int threads = 0;
+  int descriptors = 0;
+};
+// What a process holds now; the test fails if there is no such process.
+Resources ResourcesOf(pid_t pid);
+
 // The processes whose environment holds `entry` ("NAME=VALUE"), which children inherit.
 std::vector<pid_t> ProcessesWith(const std::string& entry);
 // Whether all of them have ended by the deadline.

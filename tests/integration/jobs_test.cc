@@ -265,5 +265,19 @@ TEST(LifetimeTest, DaemonsOfAJobEndWithIt) {
   for (const std::string& task : cluster.tasks()) EXPECT_EQ(cluster.WaitExit(task, Soon()), 0) << task;
 }
 
+TEST(LifetimeTest, DaemonsOfAJobEndWithItsClient) {
+  DaemonCluster cluster(2, 2, {"--lifetime=job", "--lease=2s"});
+  cluster.StartAll();
+  const auto client = cluster.StartClient(EndlessTraining());
+  COHORT_ASSERT_OK(client->WaitForLine("step ", Soon()).status());
+  client->Signal(SIGKILL);
+  const absl::Time killed = absl::Now();
+  for (const std::string& task : cluster.tasks()) {
+    EXPECT_EQ(cluster.WaitExit(task, killed + absl::Seconds(5)), 1) << task;
+    EXPECT_THAT(cluster.daemon(task).err() + cluster.daemon(task).out(), HasSubstr("its client is gone")) << task;
+  }
+  EXPECT_GE(absl::Now() - killed, absl::Seconds(2));  // it might have come back
+}
+
 }  // namespace
 }  // namespace cohort::testing

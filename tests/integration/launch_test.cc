@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -88,13 +89,38 @@ TEST(LaunchTest, AWrongLineEndsEverywhere) {
   }
 }
 
-TEST(LaunchTest, AJobThatIsNeverSubmittedEndsAll) {
-  DaemonCluster cluster(2, 0, {});
-  const Shells shells = Launch(cluster, {"launch", "--daemon_flags=--heartbeat=200ms", "--daemon_flags=--peer_lost=1s",
-                                         "--", "run", "/nonexistent.cohort"});
-  EXPECT_EQ(WaitExit(shells, "worker:0"), 2);
-  EXPECT_THAT(shells.at("worker:0")->err(), HasSubstr("/nonexistent.cohort"));
-  EXPECT_EQ(WaitExit(shells, "worker:1"), 138);
+TEST(LaunchTest, AMissingOrWrongProgramEndsEverywhereAtOnce) {
+  DaemonCluster cluster(2, 1);
+  const std::string wrong = ::testing::TempDir() + "/wrong.cohort";
+  std::ofstream(wrong) << "no program";
+  for (const std::string& file : {std::string("/nonexistent.cohort"), wrong}) {
+    const absl::Time start = absl::Now();
+    const Shells shells = Launch(cluster, {"launch", "--", "run", file});
+    for (const std::string& task : cluster.tasks()) {
+      EXPECT_EQ(WaitExit(shells, task), 2) << file << " " << task;
+      EXPECT_THAT(shells.at(task)->err(), HasSubstr(file)) << task;
+    }
+    EXPECT_LT(absl::Now() - start, absl::Seconds(5));
+  }
+}
+
+TEST(LaunchTest, ASavedProgramIsRunByAll) {
+  DaemonCluster cluster(2, 0);
+  const std::string file = ::testing::TempDir() + "/saved.cohort";
+  const Finished saved = RunClient({"train", "--model=linear", "--dataset=synthetic", "--steps=5", "--evaluate=0",
+                                    "--strategy=multi_worker_mirrored", "--export=" + file});
+  ASSERT_EQ(saved.exit_code, 0) << saved.err;
+  const Shells shells = Launch(cluster, {"launch", "--", "run", file});
+  for (const std::string& task : cluster.tasks()) EXPECT_EQ(WaitExit(shells, task), 0) << shells.at(task)->err();
+}
+
+TEST(LaunchTest, ATaskWhoseLeaderNeverCameAsksForARestart) {
+  DaemonCluster cluster(2, 0);
+  const auto shell =
+      StartClient({"launch", "--daemon_flags=--start_timeout=2s", "--", "train", "--model=linear", "--steps=5"},
+                  {{"TF_CONFIG", cluster.TfConfig("worker:1")}});
+  EXPECT_EQ(*shell->Wait(Soon()), 138);
+  EXPECT_THAT(shell->err() + shell->out(), HasSubstr(LongName("worker:0")));
 }
 
 TEST(LaunchTest, WithoutAClusterItSaysWhatToDo) {

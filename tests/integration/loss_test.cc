@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -72,6 +73,26 @@ TEST(LossTest, AKilledWorkerEndsTheJobAndIsTakenBack) {
   cluster.Start("worker:1");
   ExpectTrains(cluster);  // waits for the task that comes back
   EXPECT_GT(Epoch(cluster), epoch);
+}
+
+// 50,000 numbers travel in each step, so that most moments are in the middle of a collective.
+TEST(LossTest, AtAnyMomentTheOthersDropTheJobAndServeTheNext) {
+  DaemonCluster cluster(3, 0);
+  cluster.StartAll();
+  std::mt19937 random(8);
+  for (int round = 0; round < 5; ++round) {
+    const std::string victim = absl::StrCat("worker:", 1 + round % 2);
+    SCOPED_TRACE(absl::StrCat("round ", round, ", ", victim));
+    const auto client =
+        cluster.StartClient({"train", "--model=mlp", "--hidden=64", "--dataset=synthetic", "--steps=100000000",
+                             "--evaluate=0", "--report_every=1", "--strategy=multi_worker_mirrored"});
+    COHORT_ASSERT_OK(client->WaitForLine("step ", Soon()).status());
+    absl::SleepFor(absl::Microseconds(random() % 200000));  // waits for nothing: any moment will do
+    cluster.Kill(victim);
+    ExpectBlamed(*client, victim, absl::Seconds(5));
+    cluster.Start(victim);
+    ExpectTrains(cluster);
+  }
 }
 
 TEST(LossTest, ASurvivorWithTheJobsLifetimeAsksForARestart) {

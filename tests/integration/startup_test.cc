@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -127,6 +128,79 @@ TEST(WaitTest, NamesALeaderThatIsMissing) {
   EXPECT_GE(absl::Now() - start, absl::Seconds(2));
   EXPECT_THAT(*daemon.WaitForLine("not all tasks came within 2s", Soon()),
               AllOf(HasSubstr(LongName("worker:0")), HasSubstr(cluster.address("worker:0"))));
+}
+
+std::string WithNames(std::string config, const DaemonCluster& cluster, const std::string& domain) {
+  for (const std::string& task : cluster.tasks()) {
+    const std::string name = absl::StrReplaceAll(task, {{"worker:", "w"}});
+    config = absl::StrReplaceAll(config,
+                                 {{cluster.address(task), absl::StrCat(name, ".", domain, ":", cluster.port(task))}});
+  }
+  return config;
+}
+
+// RFC 6761: no name below "invalid" ever resolves.
+TEST(NameTest, OneThatNeverResolvesIsNamed) {
+  DaemonCluster cluster(2, 0, {"--start_timeout=3s", "--insecure"});
+  for (const char* task : {"worker:0", "worker:1"}) {  // each finds that the other's name is not known
+    const absl::Time start = absl::Now();
+    Process& daemon = cluster.Start(task, {}, {{"TF_CONFIG", WithNames(cluster.TfConfig(task), cluster, "invalid")}});
+    EXPECT_EQ(cluster.WaitExit(task, start + absl::Seconds(6)), 138);
+    EXPECT_GE(absl::Now() - start, absl::Seconds(3));
+    const std::string other = task == std::string("worker:0") ? "worker:1" : "worker:0";
+    EXPECT_THAT(
+        *daemon.WaitForLine("not all tasks came within 3s", Soon()),
+        AllOf(HasSubstr(LongName(other)), HasSubstr(absl::StrReplaceAll(other, {{"worker:", "w"}}) + ".invalid"),
+              HasSubstr("name not resolved")));
+  }
+}
+
+// Daemons with an /etc/hosts of their own, which the test writes.
+class HostsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Write("");
+    const auto tried = RunToEnd({Own({"true"}), {}, {}}, absl::Seconds(10));
+    if (!tried.ok() || tried->exit_code != 0) GTEST_SKIP() << "this machine gives tests no mount namespace";
+  }
+  void Write(const std::string& names) {
+    std::ofstream(hosts_) << "127.0.0.1 localhost\n" << names;  // in place: it is mounted
+  }
+  Words Own(const Words& command) const {
+    const std::string user = getuid() == 0 ? "--mount" : "--mount --map-root-user";
+    Words words = {"sh", "-c", "exec unshare " + user + " sh -c 'mount --bind \"$0\" /etc/hosts && exec \"$@\"' \"$@\"",
+                   "sh", hosts_};
+    words.insert(words.end(), command.begin(), command.end());
+    return words;
+  }
+  std::unique_ptr<Process> StartDaemon(const std::string& task) {
+    auto started = Process::Start({Own({DaemonCluster::Program(task), "--threads=1", "--insecure"}),
+                                   {{"TF_CONFIG", WithNames(cluster_.TfConfig(task), cluster_, "test")}},
+                                   {}});
+    EXPECT_TRUE(started.ok()) << started.status();
+    return *std::move(started);
+  }
+
+  const std::string hosts_ = ::testing::TempDir() + "/hosts";
+  DaemonCluster cluster_{3, 0};
+};
+
+TEST_F(HostsTest, NamesMayResolveLateAndToAnotherAddressLater) {
+  std::vector<std::unique_ptr<Process>> daemons;
+  for (const std::string& task : cluster_.tasks()) daemons.push_back(StartDaemon(task));
+  COHORT_ASSERT_OK(daemons[2]->WaitForLine("listens on", Soon()).status());
+  Write("127.0.0.1 w0.test\n");
+  COHORT_ASSERT_OK(daemons[0]->WaitForLine("worker/task:2 has joined", Soon()).status());
+  Write("127.0.0.1 w0.test w1.test w2.test\n");
+  for (const auto& daemon : daemons) COHORT_ASSERT_OK(daemon->WaitForLine("ready: ", Soon()).status());
+  EXPECT_EQ(cluster_.RunClient(kShort).exit_code, 0);
+
+  daemons[1]->Signal(SIGTERM);
+  EXPECT_EQ(*daemons[1]->Wait(Soon()), 0);
+  Write("127.0.0.1 w0.test w2.test\n127.0.0.3 w1.test\n");
+  daemons[1] = StartDaemon("worker:1");
+  COHORT_ASSERT_OK(daemons[1]->WaitForLine("ready: ", Soon()).status());
+  EXPECT_EQ(cluster_.RunClient(kShort).exit_code, 0);
 }
 
 TEST(WaitTest, ALateTaskIsWaitedFor) {

@@ -57,6 +57,12 @@ TEST(StatusTest, BrokenConnectionBlamesTheCallee) {
   EXPECT_EQ(GetFirstCause(received), want);
 }
 
+TEST(StatusTest, UnknownNameIsCalledThat) {
+  const grpc::Status unknown(grpc::StatusCode::UNAVAILABLE, "DNS resolution failed for w1.test:2222: C-ares status");
+  EXPECT_THAT(FromGrpcStatus(unknown, kWorker1, "Attend"),
+              testing::StatusIs(absl::StatusCode::kUnavailable, HasSubstr("name not resolved: DNS resolution failed")));
+}
+
 TEST(StatusTest, ExpiredDeadlineMissesTheCallee) {
   const grpc::Status late(grpc::StatusCode::DEADLINE_EXCEEDED, "Deadline Exceeded");
   FirstCause want = CauseOf("worker", 1, "10.0.0.1:2222", 77, "Summarize");
