@@ -383,7 +383,7 @@ class CoordinationClient::Core {
     JobRecord& kept = jobs_[job.id];
     // Changes of a running job come without its program.
     if (job.program_bytes.empty() && !HasEnded(job.state)) job.program_bytes = std::move(kept.program_bytes);
-    kept = std::move(job);
+    std::swap(kept, job);  // an assignment could keep the memory of the old program
     while (jobs_.size() > kMaxJobs) jobs_.erase(jobs_.begin());
   }
 
