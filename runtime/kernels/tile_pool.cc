@@ -42,7 +42,7 @@ void TilePool::ParallelFor(int64_t tiles, absl::FunctionRef<void(int64_t)> body)
   tiles_.store(tiles, std::memory_order_relaxed);
   done_.store(0, std::memory_order_relaxed);
   const uint32_t generation = static_cast<uint32_t>(ticket_.load(std::memory_order_relaxed) >> 32) + 1;
-  ticket_.store(uint64_t{generation} << 32);
+  ticket_.store(uint64_t{generation} << 32 | static_cast<uint32_t>(tiles));
   if (sleepers_.load() > 0) {
     MutexLock lock(&mu_);  // on release the sleepers' conditions are looked at
   }
@@ -59,14 +59,14 @@ void TilePool::ParallelFor(int64_t tiles, absl::FunctionRef<void(int64_t)> body)
 void TilePool::Work(uint32_t generation) {
   uint64_t ticket = ticket_.load(std::memory_order_acquire);
   while (static_cast<uint32_t>(ticket >> 32) == generation) {
-    const int64_t tile = static_cast<uint32_t>(ticket);
-    // If the job is over these may be the next one's; then the exchange fails.
-    const auto* body = body_.load(std::memory_order_relaxed);
-    if (tile >= tiles_.load(std::memory_order_relaxed)) return;
-    if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
+    const int64_t left = static_cast<uint32_t>(ticket);
+    if (left == 0) return;
+    if (!ticket_.compare_exchange_weak(ticket, ticket - 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
       continue;
     }
-    (*body)(tile);
+    // The job cannot end without this tile: until it is done, body and number of tiles are this job's.
+    const int64_t tile = tiles_.load(std::memory_order_relaxed) - left;
+    (*body_.load(std::memory_order_relaxed))(tile);
     done_.fetch_add(1, std::memory_order_release);
     ticket = ticket_.load(std::memory_order_acquire);
   }

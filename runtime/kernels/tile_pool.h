@@ -34,8 +34,9 @@ class TilePool {
   // Takes tiles of generation `generation` until there are none left.
   void Work(uint32_t generation);
 
-  // Generation of the job in the high half, next tile in the low half: a helper that comes late cannot take a tile of
-  // another job.
+  // Generation of the job in the high half, tiles that nobody has taken yet in the low half: a tile is taken by one
+  // exchange that fails if either has changed, so a helper that comes late can take none, neither of its own job nor of
+  // the next one while that is being written down. What follows is read only by those who hold a tile.
   std::atomic<uint64_t> ticket_{0};
   std::atomic<const absl::FunctionRef<void(int64_t)>*> body_{nullptr};
   std::atomic<int64_t> tiles_{0};

@@ -34,5 +34,16 @@ TEST(TilePoolTest, OneCallIsOverBeforeTheNextBegins) {
   EXPECT_EQ(sum, 7 * 5000 * 4999 / 2 + 21 * 5000);
 }
 
+// A helper that still looks for tiles of a small job while a large one is being set up must not run one of those.
+TEST(TilePoolTest, LateHelpersTakeNoTileOfTheNextCall) {
+  TilePool pool(4);
+  std::vector<std::atomic<int>> runs(9);
+  for (int64_t round = 0; round < 50000; ++round) {
+    const int64_t tiles = round % 2 == 0 ? 2 : 9;
+    pool.ParallelFor(tiles, [&](int64_t tile) { ++runs[tile]; });
+    for (int64_t tile = 0; tile < 9; ++tile) ASSERT_EQ(runs[tile].exchange(0), tile < tiles ? 1 : 0) << round;
+  }
+}
+
 }  // namespace
 }  // namespace cohort
