@@ -71,6 +71,9 @@ absl::StatusOr<ConvParams> MakeConvParams(const KernelRequest& request, const Sh
   return p;
 }
 
+// Of a copy of the filter, at least 1: its phases ask for their scratch memory if a filter without elements has none.
+size_t FilterBytes(const ConvParams& p) { return std::max<size_t>(p.patch * p.out * sizeof(float), 1); }
+
 // Which taps of a filter's row lie in the image at one position: [first, last).
 struct Taps {
   int64_t first, last;
@@ -252,7 +255,7 @@ absl::StatusOr<PreparedKernel> PrepareConvInputGrad(const KernelRequest& request
   COHORT_ASSIGN_OR_RETURN(ConvParams p, MakeConvParams(request, request.outputs[0].shape, request.inputs[1].shape));
   if (GetAttributeOr(request.attributes, "_mask", false)) p.mask = 3;
   const int64_t images = p.height * p.width * p.in > 0 ? p.batch : 0;
-  PreparedKernel kernel = OnePhase(p, TransposeFilter, images > 0 ? 1 : 0, p.patch * p.out * sizeof(float));
+  PreparedKernel kernel = OnePhase(p, TransposeFilter, images > 0 ? 1 : 0, FilterBytes(p));
   kernel.phases.push_back({RunConvInputGrad, images});
   return kernel;
 }
@@ -306,7 +309,7 @@ absl::StatusOr<PreparedKernel> PrepareConvFilterGrad(const KernelRequest& reques
   PreparedKernel kernel = OnePhase(p, RunConvFilterGrad, p.pieces);
   if (p.pieces > 1) {
     kernel.phases.push_back({FoldFilterGrad, 1});
-    kernel.scratch_bytes = p.pieces * p.patch * p.out * sizeof(float);
+    kernel.scratch_bytes = p.pieces * FilterBytes(p);
   }
   return kernel;
 }

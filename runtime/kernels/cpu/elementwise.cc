@@ -5,6 +5,7 @@
 #include "absl/container/inlined_vector.h"
 #include "runtime/base/vectorized.h"
 #include "runtime/kernels/cpu/exp.h"
+#include "runtime/kernels/cpu/modular.h"
 #include "runtime/kernels/cpu/prepare.h"
 #include "runtime/kernels/cpu/tables.h"
 
@@ -46,13 +47,13 @@ absl::StatusOr<PreparedKernel> PrepareMap(const KernelRequest& request) {
 struct NegOp {
   template <typename T>
   COHORT_INLINE T Apply(T x) {
-    return -x;
+    return static_cast<T>(-Modular<T>(x));
   }
 };
 struct SquareOp {
   template <typename T>
   COHORT_INLINE T Apply(T x) {
-    return x * x;
+    return static_cast<T>(Modular<T>(x) * Modular<T>(x));
   }
 };
 struct ReluOp {
@@ -228,9 +229,9 @@ absl::StatusOr<PreparedKernel> PrepareBinary(const KernelRequest& request) {
       return EXPRESSION;                   \
     }                                      \
   }
-COHORT_BINARY_OP(AddOp, static_cast<T>(a + b));
-COHORT_BINARY_OP(SubOp, static_cast<T>(a - b));
-COHORT_BINARY_OP(MulOp, static_cast<T>(a* b));
+COHORT_BINARY_OP(AddOp, static_cast<T>(Modular<T>(a) + Modular<T>(b)));
+COHORT_BINARY_OP(SubOp, static_cast<T>(Modular<T>(a) - Modular<T>(b)));
+COHORT_BINARY_OP(MulOp, static_cast<T>(Modular<T>(a) * Modular<T>(b)));
 COHORT_BINARY_OP(DivOp, static_cast<T>(a / b));
 COHORT_BINARY_OP(EqualOp, a == b);
 COHORT_BINARY_OP(ReluGradOp, b > T(0) ? a : T(0));  // gradients, features

@@ -3,6 +3,7 @@
 #include "runtime/base/status_macros.h"
 #include "runtime/base/vectorized.h"
 #include "runtime/kernels/cpu/gemm.h"
+#include "runtime/kernels/cpu/modular.h"
 #include "runtime/kernels/cpu/prepare.h"
 #include "runtime/kernels/cpu/tables.h"
 
@@ -72,16 +73,15 @@ absl::StatusOr<PreparedKernel> PrepareMatMul(const KernelRequest& request) {
   return OnePhase(p, RunMatMul, tiles);
 }
 
-// Other dtypes: plain loops.
-template <typename T>
+// float64: plain loops.
 void RunPlainMatMul(const Launch& launch, const KernelRun& run, int64_t) {
   const Gemm& g = static_cast<const MatMulParams*>(launch.params)->gemm;
-  const T* a = launch.In<T>(run, 0);
-  const T* b = launch.In<T>(run, 1);
-  T* c = launch.Out<T>(run, 0);
+  const double* a = launch.In<double>(run, 0);
+  const double* b = launch.In<double>(run, 1);
+  double* c = launch.Out<double>(run, 0);
   for (int64_t i = 0; i < g.m; ++i) {
     for (int64_t j = 0; j < g.n; ++j) {
-      T sum = 0;
+      double sum = 0;
       for (int64_t p = 0; p < g.k; ++p) {
         sum += a[g.a_transposed ? p * g.lda + i : i * g.lda + p] * b[g.b_transposed ? j * g.ldb + p : p * g.ldb + j];
       }
@@ -90,10 +90,9 @@ void RunPlainMatMul(const Launch& launch, const KernelRun& run, int64_t) {
   }
 }
 
-template <typename T>
 absl::StatusOr<PreparedKernel> PreparePlainMatMul(const KernelRequest& request) {
   COHORT_ASSIGN_OR_RETURN(PreparedKernel kernel, PrepareMatMul(request));
-  kernel.phases[0] = {RunPlainMatMul<T>, kernel.phases[0].tiles > 0 ? 1 : 0};
+  kernel.phases[0] = {RunPlainMatMul, kernel.phases[0].tiles > 0 ? 1 : 0};
   return kernel;
 }
 
@@ -105,7 +104,7 @@ struct BiasAddParams {
 
 template <typename T>
 COHORT_VECTORIZED void AddRow(const T* __restrict x, const T* __restrict bias, T* __restrict y, int64_t n) {
-  for (int64_t j = 0; j < n; ++j) y[j] = x[j] + bias[j];
+  for (int64_t j = 0; j < n; ++j) y[j] = static_cast<T>(Modular<T>(x[j]) + Modular<T>(bias[j]));
 }
 
 template <typename T>
@@ -129,9 +128,7 @@ absl::StatusOr<PreparedKernel> PrepareBiasAdd(const KernelRequest& request) {
 
 constexpr Kernel kKernels[] = {
     {"MatMul", DType::kF32, PrepareMatMul},
-    {"MatMul", DType::kF64, PreparePlainMatMul<double>},
-    {"MatMul", DType::kI32, PreparePlainMatMul<int32_t>},
-    {"MatMul", DType::kI64, PreparePlainMatMul<int64_t>},
+    {"MatMul", DType::kF64, PreparePlainMatMul},
     {"_FusedMatMul", DType::kF32, PrepareMatMul},
     {"BiasAdd", DType::kF32, PrepareBiasAdd<float>},
     {"BiasAdd", DType::kF64, PrepareBiasAdd<double>},

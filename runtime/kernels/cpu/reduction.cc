@@ -65,7 +65,6 @@ PreparedKernel PrepareColumnSum(int64_t rows, int64_t columns) {
   p.rows = rows;
   p.columns = columns;
   p.pieces = std::max<int64_t>(1, CeilDiv(rows, kPieceRows));
-  // Where the work is small one tile makes all columns.
   p.panels = CeilDiv(columns, kPanel);
   PreparedKernel kernel = OnePhase(p, RunColumnSum, p.pieces * p.panels);
   if (p.pieces > 1) {
@@ -80,7 +79,8 @@ absl::StatusOr<PreparedKernel> PrepareBiasAddGrad(const KernelRequest& request) 
   return PrepareColumnSum(columns == 0 ? 0 : request.inputs[0].shape.num_elements() / columns, columns);
 }
 
-// --- Sum and Mean over any axes. Floats are summed in float64, integers in int64 (Mean divides once in float64).
+// --- Sum and Mean over any axes. Floats are summed in float64, but for float32 sums over leading axes, which are
+// column sums; integers modulo 2^64. Mean, of floats only, divides once in float64.
 
 struct ReduceParams {
   struct Dim {
@@ -122,7 +122,7 @@ void AddAll(const ReduceParams& p, size_t dim, const T*& x, Acc* sum) {
 
 template <typename T>
 void RunReduce(const Launch& launch, const KernelRun& run, int64_t) {
-  using Acc = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
+  using Acc = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
   const auto& p = *static_cast<const ReduceParams*>(launch.params);
   T* y = launch.Out<T>(run, 0);
   Acc one = 0;
@@ -234,8 +234,7 @@ constexpr Kernel kKernels[] = {
     {"BiasAddGrad", DType::kF32, PrepareBiasAddGrad}, {"Sum", DType::kF32, PrepareReduce<float>},
     {"Sum", DType::kF64, PrepareReduce<double>},      {"Sum", DType::kI32, PrepareReduce<int32_t>},
     {"Sum", DType::kI64, PrepareReduce<int64_t>},     {"Mean", DType::kF32, PrepareReduce<float>},
-    {"Mean", DType::kF64, PrepareReduce<double>},     {"Mean", DType::kI32, PrepareReduce<int32_t>},
-    {"Mean", DType::kI64, PrepareReduce<int64_t>},    {"ArgMax", DType::kF32, PrepareArgMax<float>},
+    {"Mean", DType::kF64, PrepareReduce<double>},     {"ArgMax", DType::kF32, PrepareArgMax<float>},
     {"ArgMax", DType::kF64, PrepareArgMax<double>},   {"ArgMax", DType::kI32, PrepareArgMax<int32_t>},
     {"ArgMax", DType::kI64, PrepareArgMax<int64_t>},
 };

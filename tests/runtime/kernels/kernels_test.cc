@@ -201,6 +201,20 @@ const KernelCase kCases[] = {
        return Inputs{y, ReluGrad(Conv2DBackpropInput(sizes, in[1], y, kSame), in[3])};
      },
      {0, 1, 9}},
+    // Between a product and what could be fused with it the shape changes.
+    {"NotFusedThroughReshape",
+     {F32({kUnknown, 4}), F32({4, 6}), F32({3}), F32({kUnknown, 4, 4, 1}), F32({3, 3, 1, 2}), F32({kUnknown, 16})},
+     [](Inputs in) {
+       const Value pairs = Reshape(MatMul(in[0], in[1]), {-1, 3});
+       const Value dx = Conv2DBackpropInput({-1, 4, 4, 1}, in[4], Conv2D(in[3], in[4], kSame), kSame);
+       return Inputs{BiasAdd(pairs, in[2]), ReluGrad(Reshape(dx, {-1, 16}), in[5]),
+                     Relu(Reshape(MatMul(in[0], in[1]), {-1, 3}))};
+     },
+     {0, 1, 9}},
+    {"FilterWithoutElements",
+     {F32({kUnknown, 3, 3, 2}), F32({2, 2, 2, 0})},
+     Convolve({kUnknown, 3, 3, 2}, {2, 2, 2, 0}, kSame),
+     {0, 1, 9}},
     {"MaxPool", {F32({kUnknown, 8, 6, 5})}, PoolWithGradient({2, 2}, kValidBy2), {0, 1, 9}},
     {"MaxPoolOddSize", {F32({kUnknown, 7, 5, 16})}, PoolWithGradient({2, 2}, kValidBy2), {0, 1, 9}},
     {"MaxPoolSame", {F32({kUnknown, 7, 5, 3})}, PoolWithGradient({2, 2}, kSameBy2), {0, 1, 9}},
@@ -315,6 +329,30 @@ TEST(KernelValuesTest, ConvolutionOfTwoByTwo) {
   EXPECT_THAT(Floats(results[1]), ElementsAre(4321, 43210 + 402, 432100 + 43, 4321000 + 40200 + 430 + 4));
   EXPECT_THAT(Floats(results[2]),
               ElementsAre(4321 + 2 * 402 + 3 * 43 + 4 * 4, 2 * 4321 + 4 * 43, 3 * 4321 + 4 * 402, 4 * 4321));
+}
+
+TEST(KernelValuesTest, IntegersWrapAround) {
+  constexpr int32_t kLeast = std::numeric_limits<int32_t>::min(), kMost = std::numeric_limits<int32_t>::max();
+  COHORT_ASSERT_OK_AND_ASSIGN(const Function function,
+                              MakeFunction({"f",
+                                            {I32({2, 2}), I32({2})},
+                                            [](Inputs in) {
+                                              return Inputs{Neg(in[0]),    in[0] + in[0], in[0] - in[1],
+                                                            Square(in[0]), in[0] * in[1], BiasAdd(in[0], in[1]),
+                                                            Sum(in[0])};
+                                            },
+                                            {}}));
+  const Element batch = {Tensor::Of<int32_t>(Shape{2, 2}, {kLeast, kMost, 1, kMost}),
+                         Tensor::Of<int32_t>(Shape{2}, {1, 2})};
+  COHORT_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> results, RunOnExecutor(function, batch, 1));
+  const auto ints = [&](int i) { return results[i].values<int32_t>(); };
+  EXPECT_THAT(ints(0), ElementsAre(kLeast, -kMost, -1, -kMost));
+  EXPECT_THAT(ints(1), ElementsAre(0, -2, 2, -2));
+  EXPECT_THAT(ints(2), ElementsAre(kMost, kMost - 2, 0, kMost - 2));
+  EXPECT_THAT(ints(3), ElementsAre(0, 1, 1, 1));
+  EXPECT_THAT(ints(4), ElementsAre(kLeast, -2, 1, -2));
+  EXPECT_THAT(ints(5), ElementsAre(kLeast + 1, kLeast + 1, 2, kLeast + 1));
+  EXPECT_THAT(ints(6), ElementsAre(kMost));  // -2^31 + 2 * (2^31 - 1) + 1 = 2^31 - 1
 }
 
 TEST(KernelValuesTest, TheFirstOfEqualsTakesTheGradient) {
