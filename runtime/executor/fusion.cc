@@ -46,6 +46,10 @@ class Fuser {
     if (base.substr(0, 6) == "_Fused") base.remove_prefix(6);
     if (std::find(able.begin(), able.end(), base) == able.end()) return false;
     if (Has(producer, what) || Has(producer, "_mask") || (what == "_bias" && Has(producer, "_relu"))) return false;
+    // Behind a Reshape elements are the same, but the last dimension, which a bias runs along, is not; nor is the shape
+    // that an image's gradient is computed by.
+    const bool reshaped = op.input_specs[0] != values_[link].output;
+    if (reshaped && (what == "_bias" || base == "Conv2DBackpropInput")) return false;
     if (op.inputs.size() > 1) {
       // The second operand must be there when the producer runs.
       if (producer_[op.inputs[1]] >= at) return false;

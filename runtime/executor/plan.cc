@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/executor/arena.h"
@@ -55,7 +56,12 @@ absl::Status Plan::AddOp(const StepOp& op) {
     inputs.push_back(spec.node < 0 ? SpecOf(op.inputs[i]) : SpecOf(spec));
     constants.push_back(layout_.values[op.inputs[i]].constant);
   }
-  for (const int output : op.outputs) outputs.push_back(SpecOf(output));
+  for (const int output : op.outputs) {
+    outputs.push_back(SpecOf(output));
+    if (outputs.back().shape.IsFullyDefined()) continue;
+    return absl::InvalidArgumentError(absl::StrCat("node '", op.name, "' (", op.op, ") makes ",
+                                                   outputs.back().ToString(), ", whose size nothing tells"));
+  }
   COHORT_ASSIGN_OR_RETURN(PreparedKernel kernel,
                           PrepareKernel({op.op, op.name, op.attributes, inputs, outputs, constants}));
   PreparedOp prepared{&op, std::move(kernel.params), kernel.scratch_bytes, static_cast<int>(drafts_.size()), -1, -1};

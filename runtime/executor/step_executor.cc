@@ -105,6 +105,7 @@ class StepExecutor::Impl {
   const int replica_id_;
   std::string collectives_text_;
   std::vector<std::string> metric_names_;
+  bool counts_examples_ = false;
   std::vector<Variable*> variables_;  // as the layout's; null: on a parameter server
   std::vector<VariableUpdater> updaters_;
   std::vector<Pulled> pulled_;
@@ -122,6 +123,7 @@ absl::Status StepExecutor::Impl::Init() {
   collectives_text_ = layout_.CollectivesText();
   for (const StepResult& result : layout_.results) {
     if (result.role == ResultRole::kMetricSum) metric_names_.push_back(result.name);
+    if (result.role == ResultRole::kExamples) counts_examples_ = true;
   }
   record_.assign(kMetrics + metric_names_.size(), 0);
   buckets_ = std::make_unique<Buffer>(std::max<size_t>(layout_.bucket_elements * sizeof(float), 1));
@@ -278,7 +280,8 @@ absl::Status StepExecutor::Impl::Commit(const Plan& plan, const StepInputs& inpu
     return client_->Push({inputs.step, inputs.learning_rate, examples}, push_, deadline);
   }
   const float* memory = static_cast<const float*>(buckets_->data());
-  for (size_t i = 0; i < updaters_.size() && examples > 0; ++i) {
+  if (counts_examples_ && examples <= 0) return absl::OkStatus();
+  for (size_t i = 0; i < updaters_.size(); ++i) {
     updaters_[i].Apply(memory + layout_.gradients[i].offset, inputs.learning_rate, examples,
                        [this](int64_t elements, absl::FunctionRef<void(int64_t, int64_t)> body) {
                          if (tiles_.threads() == 1 || elements <= kUpdateTile) return body(0, elements);
@@ -327,7 +330,9 @@ absl::Status StepExecutor::Impl::Run(const StepInputs& inputs, StepHeader& heade
 }
 
 absl::StatusOr<Tensor> StepExecutor::Impl::Fetch(absl::string_view name) const {
-  if (last_ == nullptr) return absl::FailedPreconditionError("no step has succeeded whose results could be fetched");
+  if (last_ == nullptr)
+    return absl::FailedPreconditionError(
+        "there is no step, or the last one failed, so there are no results to be fetched");
   for (const StepResult& result : layout_.results) {
     if (result.name != name) continue;
     const TensorSpec spec = last_->SpecOf(result.output);

@@ -65,12 +65,13 @@ class StepExecutor {
   // One step. If it fails, variables and slots are as before it: the group's errors (Unavailable, DeadlineExceeded,
   // Aborted; with FirstCause), InvalidArgument for a batch that does not fit or a label out of range,
   // FailedPrecondition for a variable without value. After a failed Push the parameter servers may have applied it.
-  // Nothing is applied if the group's batches hold no example. The first step with a new batch size makes a plan for
-  // it; later ones allocate nothing once `header` has room for the metrics.
+  // Nothing is applied, neither gradients nor assignments, if the function counts examples and the group has none. The
+  // first step with a new batch size makes a plan for it; later ones allocate nothing once `header` has room for the
+  // metrics.
   absl::Status Run(const StepInputs& inputs, StepHeader& header);
 
-  // A copy of a result of the last step that succeeded, as this replica computed it. NotFound: no such result.
-  // FailedPrecondition: no step has succeeded.
+  // A copy of a result of the last step, as this replica computed it. NotFound: no such result. FailedPrecondition:
+  // there was no step, or the last one failed.
   absl::StatusOr<Tensor> Fetch(absl::string_view result) const;
 
   // The results with role kMetricSum, in order.

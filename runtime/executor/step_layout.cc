@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/executor/fusion.h"
+#include "runtime/graph/op.h"
 #include "runtime/graph/optimize.h"
 
 namespace cohort {
@@ -26,7 +27,7 @@ class LayoutBuilder {
     for (int id = 0; id < static_cast<int>(graph().nodes().size()); ++id) {
       COHORT_RETURN_IF_ERROR(AddNode(id)) << "function '" << layout_.function.name << "'";
     }
-    AddResults();
+    COHORT_RETURN_IF_ERROR(AddResults()) << "function '" << layout_.function.name << "'";
     KeepAssigned();
     COHORT_RETURN_IF_ERROR(CheckGradients()) << "function '" << layout_.function.name << "'";
     PlaceGradients(bucket_bytes);
@@ -86,6 +87,7 @@ class LayoutBuilder {
     const Node& node = graph().node(id);
     if (node.op == "VarHandleOp" || node.op == "NoOp") return absl::OkStatus();
     if (node.op == "Placeholder") return AddParameter(id);
+    COHORT_RETURN_IF_ERROR(CheckInputs(node));
     if (node.op == "Const") {
       COHORT_ASSIGN_OR_RETURN(Tensor tensor, GetAttribute<Tensor>(node.attributes, "value"));
       value_of_[{id, 0}] = NewValue({StepValue::Kind::kConstant, 0, {id, 0}, std::move(tensor)});
@@ -103,6 +105,23 @@ class LayoutBuilder {
     return absl::OkStatus();
   }
 
+  // Values are memory: strings have none, and handles are none.
+  absl::Status CheckValue(Output output, absl::string_view what) const {
+    const TensorSpec& spec = graph().spec(output);
+    if (DTypeSize(spec.dtype) > 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " is ", spec.ToString(), ": a step computes with numbers and bool only"));
+  }
+
+  absl::Status CheckInputs(const Node& node) const {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (graph().node(node.inputs[i].node).op == "VarHandleOp" && i == 0 && FindOp(node.op)->inputs[0] == 'R')
+        continue;
+      COHORT_RETURN_IF_ERROR(CheckValue(node.inputs[i], absl::StrCat("node '", node.name, "': input ", i)));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status AddParameter(int id) {
     if (parameter_of_[id] < 0) {
       return absl::InvalidArgumentError(
@@ -115,6 +134,8 @@ class LayoutBuilder {
   void AddOp(int id) {
     const Node& node = graph().node(id);
     StepOp op{node.op, node.name, node.attributes, {}, {}, node.inputs};
+    // These are words between fusion and kernels; what a graph says by them means something else.
+    std::erase_if(op.attributes, [](const auto& attribute) { return attribute.first.starts_with("_"); });
     for (const Output input : node.inputs) op.inputs.push_back(ValueOf(input));
     for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) {
       op.outputs.push_back(value_of_[{id, i}] = NewValue({StepValue::Kind::kOp, 0, {id, i}, {}}));
@@ -160,8 +181,9 @@ class LayoutBuilder {
     return absl::OkStatus();
   }
 
-  void AddResults() {
+  absl::Status AddResults() {
     for (const Result& result : layout_.function.results) {
+      COHORT_RETURN_IF_ERROR(CheckValue(result.output, absl::StrCat("result '", result.name, "'")));
       int value = ValueOf(result.output);
       // What is not computed by this step can change before somebody fetches it.
       if (result.role == ResultRole::kFetch && layout_.values[value].kind != StepValue::Kind::kOp) {
@@ -170,6 +192,7 @@ class LayoutBuilder {
       layout_.values[value].kept = true;
       layout_.results.push_back({result.name, result.role, value, result.output});
     }
+    return absl::OkStatus();
   }
 
   void KeepAssigned() {

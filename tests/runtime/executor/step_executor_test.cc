@@ -239,6 +239,55 @@ TEST_F(StepExecutorTest, GradientsThatAreReadElsewhereAreCopied) {
   EXPECT_THAT(gradient.values<float>(), ElementsAre(1, 4));
 }
 
+TEST_F(StepExecutorTest, WithoutExamplesNothingIsAssignedEither) {
+  FunctionBuilder builder("f");
+  const Value x = builder.AddParameter("x", {DType::kF32, Shape{Shape::kUnknown, 1}});
+  builder.AddResult("n", Size(x, DType::kI64), ResultRole::kExamples);
+  Assign(builder.Variable("b", testing::kBiasSpec), Mean(x, {0}));
+  COHORT_ASSERT_OK_AND_ASSIGN(auto executor, Create(builder.Finish()));
+  const Element two = {Tensor::Of<float>(Shape{2, 1}, {1, 3})}, none = {Tensor::Zeros(DType::kF32, Shape{0, 1})};
+  COHORT_ASSERT_OK(executor->Run({.step = 1, .batch = &two}, header_));
+  EXPECT_THAT(ValueOf(store_, "b"), ElementsAre(2));
+  COHORT_ASSERT_OK(executor->Run({.step = 2, .batch = &none}, header_));
+  EXPECT_THAT(ValueOf(store_, "b"), ElementsAre(2));  // not the mean of nothing
+}
+
+TEST_F(StepExecutorTest, AGraphCannotSpeakToKernels) {
+  COHORT_ASSERT_OK_AND_ASSIGN(
+      auto executor, CreateTraced([](FunctionBuilder& builder) {
+        const Value w = ReadVariable(builder.Variable("w", testing::kWeightSpec));
+        builder.AddResult(
+            "product",
+            builder.Add(
+                "MatMul", {w, w},
+                {{"transpose_a", true}, {"transpose_b", false}, {"_bias", true}, {"_relu", true}, {"_mask", true}}));
+      }));
+  COHORT_ASSERT_OK(executor->Run({.step = 1}, header_));
+  EXPECT_THAT(executor->Fetch("product")->values<float>(), ElementsAre(5));
+}
+
+TEST_F(StepExecutorTest, RefusesWhatHasNoMemory) {
+  EXPECT_THAT(CreateTraced([](FunctionBuilder& b) {
+                b.AddResult("n", Size(b.Variable("w", testing::kWeightSpec), DType::kI64));
+              }),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("input 0 is resource")));
+  EXPECT_THAT(CreateTraced([](FunctionBuilder& b) {
+                b.AddResult("text", Identity(Constant(b, Tensor::OfStrings(Shape{1}, {"x"}))));
+              }),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("result 'text' is string [1]")));
+}
+
+TEST_F(StepExecutorTest, RefusesSizesThatNothingTells) {
+  FunctionBuilder builder("f");
+  const Value dy = builder.AddParameter("dy", {DType::kF32, Shape{1, 2, 2, 1}});
+  const Value filter = builder.AddParameter("filter", {DType::kF32, Shape{1, 1, 1, 1}});
+  builder.AddResult("dx", Conv2DBackpropInput({1, -1, -1, 1}, filter, dy, {.strides = {1, 1}, .padding = "SAME"}));
+  COHORT_ASSERT_OK_AND_ASSIGN(auto executor, Create(builder.Finish()));
+  const Element batch = {Tensor::Zeros(DType::kF32, {1, 2, 2, 1}), Tensor::Zeros(DType::kF32, {1, 1, 1, 1})};
+  EXPECT_THAT(executor->Run({.step = 1, .batch = &batch}, header_),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("float32 [1,?,?,1]")));
+}
+
 // --- parameter servers
 
 class FakeClient final : public ParameterClient {
