@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/graph/result_spec.h"
 
 namespace cohort {
 
@@ -40,16 +41,7 @@ void FunctionBuilder::AddResult(absl::string_view name, Value value, ResultRole 
   if (!value.valid() || value.builder != this) {
     return Fail(absl::InvalidArgumentError(absl::StrCat("result '", name, "' is no value of this function")));
   }
-  const TensorSpec spec = value.spec();
-  const bool sum = role == ResultRole::kLossSum || role == ResultRole::kMetricSum;
-  if ((role == ResultRole::kExamples && spec.dtype != DType::kI64) ||
-      (role == ResultRole::kLossSum && !IsFloating(spec.dtype)) ||
-      (sum && spec.dtype != DType::kI64 && !IsFloating(spec.dtype)) ||
-      (role != ResultRole::kFetch && spec.shape.rank() != 0)) {
-    return Fail(absl::InvalidArgumentError(absl::StrCat(
-        "result '", name, "' is ", spec.ToString(),
-        "; counts of examples must be int64 scalars, losses floating scalars, metrics floating or int64 scalars")));
-  }
+  if (absl::Status status = CheckResultSpec(name, role, value.spec()); !status.ok()) return Fail(std::move(status));
   for (const Result& result : function_.results) {
     if (result.name == name)
       return Fail(absl::InvalidArgumentError(absl::StrCat("two results are named '", name, "'")));

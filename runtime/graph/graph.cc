@@ -1,5 +1,7 @@
 #include "runtime/graph/graph.h"
 
+#include <algorithm>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -120,6 +122,19 @@ absl::Status CheckAttributes(const Attributes& attributes, const OpDef& op) {
   return absl::OkStatus();
 }
 
+// Past here sizes are multiplied without asking: what no machine can hold is a wrong shape.
+absl::Status CheckSize(const TensorSpec& spec) {
+  constexpr int64_t kMostBytes = int64_t{1} << 47;
+  int64_t bytes = std::max<int64_t>(static_cast<int64_t>(DTypeSize(spec.dtype)), 1);
+  for (const int64_t d : spec.shape.dims()) {
+    if (d < Shape::kUnknown) return absl::InvalidArgumentError(absl::StrCat("dimension ", d, " in its output"));
+    if (d > 0 && (__builtin_mul_overflow(bytes, d, &bytes) || bytes > kMostBytes)) {
+      return absl::InvalidArgumentError(absl::StrCat("its output, ", spec.ToString(), ", is larger than 2^47 bytes"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<TensorSpec>> Infer(const Graph& graph, const Node& node, const OpDef& op) {
   COHORT_RETURN_IF_ERROR(CheckEdges(graph, node));
   COHORT_RETURN_IF_ERROR(CheckInputs(graph, node, op));
@@ -128,6 +143,7 @@ absl::StatusOr<std::vector<TensorSpec>> Infer(const Graph& graph, const Node& no
   if (op.num_outputs >= 0 && static_cast<int>(outputs.size()) != op.num_outputs) {
     return absl::InternalError(absl::StrCat("its shape rule gave ", outputs.size(), " outputs"));
   }
+  for (const TensorSpec& output : outputs) COHORT_RETURN_IF_ERROR(CheckSize(output));
   return outputs;
 }
 

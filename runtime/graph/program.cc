@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/graph/op.h"
+#include "runtime/graph/result_spec.h"
 
 namespace cohort {
 namespace {
@@ -34,8 +35,24 @@ absl::Status CheckVariable(const VariableDef& variable) {
   return absl::OkStatus();
 }
 
-// Handles name declared variables of the same spec, calls name functions, roles are taken once.
+// What a function of a file may lack that one from a builder has: each parameter a Placeholder of its own, and results
+// that their roles allow.
+absl::Status CheckSignature(const Function& function) {
+  std::set<int> nodes;
+  for (const Parameter& parameter : function.parameters) {
+    if (function.graph.node(parameter.node).op != "Placeholder" || !nodes.insert(parameter.node).second) {
+      return Wrong(absl::StrCat("parameter '", parameter.name, "' needs a Placeholder of its own"));
+    }
+  }
+  for (const Result& result : function.results) {
+    COHORT_RETURN_IF_ERROR(CheckResultSpec(result.name, result.role, function.graph.spec(result.output)));
+  }
+  return absl::OkStatus();
+}
+
+// Handles name declared variables of the same spec, calls name functions.
 absl::Status CheckFunction(const Program& program, const std::string& name, const Function& function) {
+  COHORT_RETURN_IF_ERROR(CheckSignature(function)) << "function '" << name << "'";
   for (const Node& node : function.graph.nodes()) {
     if (node.op == "PartitionedCall") {
       const std::string callee = GetAttributeOr<std::string>(node.attributes, "f", "");

@@ -7,9 +7,10 @@
 namespace cohort {
 
 absl::StatusOr<Window> WindowOver(int64_t input, int64_t size, int64_t stride, absl::string_view padding) {
-  if (size < 1 || stride < 1) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  if (size < 1 || stride < 1 || size > kMost || stride > kMost) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a window of size ", size, " with stride ", stride, "; both must be at least 1"));
+        absl::StrCat("a window of size ", size, " with stride ", stride, "; both must be in [1, 2^31]"));
   }
   if (padding != "SAME" && padding != "VALID") {
     return absl::InvalidArgumentError(absl::StrCat("padding '", padding, "'; it must be SAME or VALID"));

@@ -17,7 +17,8 @@ int64_t Shape::num_elements() const {
   int64_t product = 1;
   for (const int64_t d : dims()) {
     COHORT_CHECK(d >= 0, "the number of elements of an unknown dimension");
-    product *= d;
+    // Nobody can hold so many; who compares the number with a limit must not see a small one.
+    if (__builtin_mul_overflow(product, d, &product)) product = INT64_MAX;
   }
   return product;
 }

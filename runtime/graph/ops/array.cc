@@ -30,7 +30,7 @@ absl::StatusOr<Specs> ReshapeShape(const InferenceContext& c) {
   for (int i = 0; i < shape.rank(); ++i) {
     if (dims[i] < -1) return wrong("a negative dimension");
     if (dims[i] >= 0) {
-      product *= dims[i];
+      if (__builtin_mul_overflow(product, dims[i], &product)) return wrong("it would have more than 2^63 elements");
     } else if (remaining < 0) {
       remaining = i;
     } else {

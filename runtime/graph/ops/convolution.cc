@@ -25,9 +25,7 @@ absl::StatusOr<std::array<int64_t, 2>> HeightWidth(const Attributes& attributes,
 // `input` under windows of `size`, with `channels` instead of its own.
 absl::StatusOr<Shape> Slide(const Shape& input, std::array<int64_t, 2> size, const Attributes& attributes,
                             int64_t channels) {
-  if (GetAttributeOr<std::string>(attributes, "data_format", "NHWC") != "NHWC") {
-    return absl::InvalidArgumentError("data_format must be NHWC");
-  }
+  COHORT_RETURN_IF_ERROR(CheckDataFormat(attributes));
   COHORT_ASSIGN_OR_RETURN(const auto strides, HeightWidth(attributes, "strides"));
   const std::string padding = GetAttributeOr<std::string>(attributes, "padding", "");
   Shape output{input.dim(0), 0, 0, channels};

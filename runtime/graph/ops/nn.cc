@@ -11,6 +11,7 @@ namespace {
 using Gradients = absl::StatusOr<std::vector<Value>>;
 
 absl::StatusOr<Specs> BiasAddShape(const InferenceContext& c) {
+  COHORT_RETURN_IF_ERROR(CheckDataFormat(c.attributes()));
   COHORT_RETURN_IF_ERROR(CheckRank(c, 1, 1));
   const TensorSpec &x = c.input(0), &bias = c.input(1);
   if (x.shape.rank() < 2 || !Shape{x.shape.dim(x.shape.rank() - 1)}.IsCompatibleWith(bias.shape)) {
@@ -23,6 +24,7 @@ absl::StatusOr<Specs> BiasAddShape(const InferenceContext& c) {
 }
 
 absl::StatusOr<Specs> BiasAddGradShape(const InferenceContext& c) {
+  COHORT_RETURN_IF_ERROR(CheckDataFormat(c.attributes()));
   const TensorSpec& dy = c.input(0);
   if (dy.shape.rank() < 2) {
     return absl::InvalidArgumentError(absl::StrCat("its input must be of rank 2 or more, but is ", dy.ToString()));

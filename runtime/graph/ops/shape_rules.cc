@@ -55,6 +55,11 @@ absl::Status CheckRank(const InferenceContext& c, int input, int rank) {
       absl::StrCat("input ", input, " must be of rank ", rank, ", but is ", c.input(input).ToString()));
 }
 
+absl::Status CheckDataFormat(const Attributes& attributes) {
+  if (GetAttributeOr<std::string>(attributes, "data_format", "NHWC") == "NHWC") return absl::OkStatus();
+  return absl::InvalidArgumentError("data_format must be NHWC");
+}
+
 absl::StatusOr<int> CheckAxis(int64_t axis, const Shape& shape) {
   const int rank = shape.rank();
   if (axis < -rank || axis >= rank) {

@@ -29,6 +29,8 @@ absl::StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b);
 std::string Both(const TensorSpec& a, const TensorSpec& b);
 // InvalidArgument naming the input unless its rank is `rank`.
 absl::Status CheckRank(const InferenceContext& c, int input, int rank);
+// InvalidArgument unless the attribute data_format is missing or "NHWC", the channels last.
+absl::Status CheckDataFormat(const Attributes& attributes);
 // `shape`'s dimension `axis`, which may count from the end (-1). InvalidArgument if there is none.
 absl::StatusOr<int> CheckAxis(int64_t axis, const Shape& shape);
 

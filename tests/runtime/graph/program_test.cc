@@ -47,6 +47,16 @@ TEST(ProgramTest, ErrorsNameWhatIsWrong) {
          p.variables[0].initializer = {Initializer::Kind::kTensor, 0, Tensor::Scalar(1.0f)};
        },
        "but its initial value is float32 []"},
+      {[](Program& p) { p.functions["train"].results[0].role = ResultRole::kLossSum; },
+       "result 'examples' is int64 []"},
+      {[](Program& p) {
+         p.functions["train"].results[1].output = {1, 0};
+       },
+       "result 'loss' is float32 [2,2]"},
+      {[](Program& p) {
+         p.functions["train"].parameters.push_back({"x", 1});
+       },
+       "parameter 'x' needs a Placeholder of its own"},
       {[](Program& p) { p.functions["train"].name = "other"; }, "function 'other' is listed as 'train'"},
       {[](Program& p) { p.functions["train"].results.clear(); }, "has 0 results with the count of examples"},
       {[](Program& p) { p.loop.train_function = "trian"; }, "the training function 'trian' does not exist"},

@@ -44,6 +44,31 @@ TEST_F(ShapeInferenceTest, BinariesBroadcast) {
   ExpectError([](FunctionBuilder&, Value x, Value y) { x + y; }, {2, 3}, {2, 4}, "dimensions 3 and 4");
 }
 
+TEST_F(ShapeInferenceTest, WhatNoMachineCanHoldIsRefused) {
+  constexpr int64_t kLarge = int64_t{1} << 31;  // 4 * 2^62 bytes are 0 in 64 bits
+  ExpectError([](FunctionBuilder&, Value x, Value) { BroadcastTo(x, {kLarge, kLarge}); }, {}, {}, "2^47 bytes");
+  ExpectError([](FunctionBuilder&, Value x, Value) { BroadcastTo(x, {kLarge, 0, kLarge}); }, {}, {}, "2^47 bytes");
+  ExpectError([](FunctionBuilder&, Value x, Value y) { MatMul(x, y); }, {kLarge, 1}, {1, kLarge}, "2^47 bytes");
+  ExpectError(
+      [](FunctionBuilder&, Value x, Value y) {
+        Conv2DBackpropInput({1, -7, 1, 1}, x, y, {{1, 1}, "SAME"});
+      },
+      {1, 1, 1, 1}, {1, kAny, 1, 1}, "dimension -7");
+}
+
+TEST_F(ShapeInferenceTest, OnlyChannelsLast) {
+  ExpectError(
+      [](FunctionBuilder& b, Value x, Value y) {
+        b.Add("BiasAdd", {x, y}, {{"data_format", std::string("NCHW")}});
+      },
+      {2, 3, 3}, {3}, "NHWC");
+  ExpectError(
+      [](FunctionBuilder& b, Value x, Value) {
+        b.Add("BiasAddGrad", {x}, {{"data_format", std::string("NCHW")}});
+      },
+      {2, 3, 3}, {3}, "NHWC");
+}
+
 TEST_F(ShapeInferenceTest, MatMul) {
   EXPECT_EQ(MatMul(In({3, 2}), In({4, 3}), true, true).shape(), (Shape{2, 4}));
   EXPECT_EQ(MatMul(In({kAny, kAny}), In({3, 4})).shape(), (Shape{kAny, 4}));
@@ -58,6 +83,9 @@ TEST_F(ShapeInferenceTest, Reshape) {
   ExpectError([](FunctionBuilder&, Value x, Value) { Reshape(x, {5, -1}); }, {2, 6}, {}, "[2,6] cannot become [5,-1]");
   ExpectError([](FunctionBuilder&, Value x, Value) { Reshape(x, {5}); }, {2, 6}, {}, "12 elements are not 5");
   ExpectError([](FunctionBuilder&, Value x, Value) { Reshape(x, {-1, -1}); }, {2, 6}, {}, "more than one");
+  // 2^80 is no 0.
+  constexpr int64_t kLarge = int64_t{1} << 40;
+  ExpectError([](FunctionBuilder&, Value x, Value) { Reshape(x, {kLarge, kLarge}); }, {0}, {}, "2^63");
 }
 
 TEST_F(ShapeInferenceTest, TransposeAndBroadcast) {

@@ -34,6 +34,8 @@ TEST(WindowTest, OutputAndPadding) {
 TEST(WindowTest, RefusesNonsense) {
   EXPECT_THAT(WindowOver(5, 0, 1, "SAME"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("size 0")));
   EXPECT_THAT(WindowOver(5, 1, 0, "SAME"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("stride 0")));
+  EXPECT_THAT(WindowOver(5, 1, INT64_MAX, "SAME"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("2^31")));
+  EXPECT_THAT(WindowOver(5, INT64_MAX, 1, "SAME"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("2^31")));
   EXPECT_THAT(WindowOver(5, 1, 1, "FULL"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'FULL'")));
 }
 
