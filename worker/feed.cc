@@ -14,7 +14,9 @@ absl::StatusOr<std::unique_ptr<Feed>> Feed::Create(const DatasetDef& definition)
 Feed::Feed(std::unique_ptr<DatasetIterator> iterator) : iterator_(std::move(iterator)) {
   for (const TensorSpec& spec : iterator_->element_spec()) {
     Shape shape = spec.shape;
-    if (shape.rank() > 0) shape.set_dim(0, 0);
+    for (int i = 0; i < shape.rank(); ++i) {
+      if (i == 0 || shape.dim(i) == Shape::kUnknown) shape.set_dim(i, 0);
+    }
     empty_.push_back(Tensor::Zeros(spec.dtype, shape));
   }
 }

@@ -34,7 +34,7 @@ class Feed {
 
   std::unique_ptr<DatasetIterator> iterator_;
   Element slots_[2];
-  Element empty_;  // no examples, the specs' other dimensions
+  Element empty_;  // no examples, the specs' other dimensions, 0 where they are unknown
   int next_slot_ = 0;
   bool has_next_ = false;
   int64_t epoch_ = -1;

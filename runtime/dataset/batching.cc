@@ -25,7 +25,11 @@ void FillAll(Tensor& tensor, double value) {
   DispatchElementType(tensor.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const auto values = tensor.mutable_values<T>();
-    std::fill(values.begin(), values.end(), static_cast<T>(static_cast<float>(value)));
+    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+      std::fill(values.begin(), values.end(), T(static_cast<float>(value)));
+    } else {
+      std::fill(values.begin(), values.end(), static_cast<T>(value));
+    }
   });
 }
 
@@ -236,9 +240,21 @@ class Rebatch final : public DatasetIterator {
       have += rows;
       last_row_.clear();
       for (const Tensor& component : batch) last_row_.push_back(RowSpec(component.spec()));
+      if (rows > 0) COHORT_RETURN_IF_ERROR(CheckRows(last_row_));
       if (rows > 0) batches_.push_back(std::move(batch));
     }
     return have;
+  }
+
+  // That rows of the next batch can stand in one batch with those that are left.
+  absl::Status CheckRows(const std::vector<TensorSpec>& rows) const {
+    for (size_t c = 0; c < rows.size() && !batches_.empty(); ++c) {
+      const TensorSpec left = RowSpec(batches_[0][c].spec());
+      if (left == rows[c]) continue;
+      return absl::InvalidArgumentError(absl::StrCat("component ", c, " has rows of ", left.ToString(), " and of ",
+                                                     rows[c].ToString(), ": they cannot stand in one batch"));
+    }
+    return absl::OkStatus();
   }
 
   const std::unique_ptr<DatasetIterator> input_;

@@ -1,5 +1,6 @@
 #include "runtime/dataset/iterator.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -19,7 +20,8 @@ class PipelineIterator final : public DatasetIterator {
     for (const TensorSpec& example : pipeline_.source->example_spec()) {
       spec_.push_back(pipeline_.batched() ? BatchSpec(example, Shape::kUnknown) : example);
     }
-    indices_.reserve(pipeline_.batched() ? pipeline_.batching.MaxRows() : 1);
+    if (pipeline_.batched()) max_rows_ = std::min(pipeline_.batching.MaxRows(), pipeline_.examples.size());
+    indices_.reserve(max_rows_);
   }
 
   const std::vector<TensorSpec>& element_spec() const override { return spec_; }
@@ -58,12 +60,13 @@ class PipelineIterator final : public DatasetIterator {
         continue;
       }
       const size_t row_bytes = examples[i].shape.num_elements() * DTypeSize(examples[i].dtype);
-      FitTensor(element[i], BatchSpec(examples[i], rows), pipeline_.batching.MaxRows() * row_bytes);
+      FitTensor(element[i], BatchSpec(examples[i], rows), max_rows_ * row_bytes);
     }
   }
 
   Pipeline pipeline_;
   std::vector<TensorSpec> spec_;
+  int64_t max_rows_ = 1;          // of an element
   std::vector<int64_t> indices_;  // of the element being made, in the source
 };
 

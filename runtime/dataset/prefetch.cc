@@ -12,13 +12,15 @@ namespace cohort {
 namespace {
 
 constexpr absl::Duration kPatience = absl::Minutes(5);
+constexpr int64_t kMostElements =
+    4096;  // ready at a time, whatever is asked for: the ring has its places from the start
 
 // A ring of elements: `count_` finished ones from `first_`. The one behind them belongs to the thread, which fills it
 // without the lock: the caller only moves `first_` on, so its place stays.
 class Prefetch final : public DatasetIterator {
  public:
   Prefetch(std::unique_ptr<DatasetIterator> input, int64_t buffer_size)
-      : input_(std::move(input)), ring_(std::max<int64_t>(buffer_size, 1)) {}
+      : input_(std::move(input)), ring_(std::clamp<int64_t>(buffer_size, 1, kMostElements)) {}
 
   ~Prefetch() override {
     {

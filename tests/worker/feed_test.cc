@@ -49,6 +49,19 @@ std::vector<size_t> Sizes(const std::vector<std::vector<float>>& batches) {
   return sizes;
 }
 
+// As of a PaddedBatch of texts: nobody knows how long the next one is.
+TEST(FeedTest, UnknownDimensionsAreZeroInAnEmptyBatch) {
+  const auto rows = [](int64_t columns) {
+    return DatasetDef{"FromTensorSlices", {{"tensor_0", Tensor::Zeros(DType::kI64, Shape{1, columns})}}, {}};
+  };
+  const auto feed =
+      Make({"PaddedBatch", {{"batch_size", int64_t{2}}}, {DatasetDef{"Concatenate", {}, {rows(1), rows(3)}}}});
+  const auto shape = [&] { return (**feed->Take())[0].shape(); };
+  COHORT_ASSERT_OK(feed->StartEpoch(0));
+  EXPECT_EQ(shape(), (Shape{2, 3}));
+  EXPECT_EQ(shape(), (Shape{0, 0}));
+}
+
 TEST(FeedTest, EachBatchKnowsWhetherThereIsAnother) {
   const auto feed = Make(Batches(10, 4));
   EXPECT_EQ(feed->batches_per_epoch(), 3);

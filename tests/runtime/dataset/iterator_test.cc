@@ -119,6 +119,13 @@ TEST(IteratorTest, TransformationsWorkOnBatchesToo) {
             (Batches{{0, 1, 2, 3}, {4, 5, 0, 1}, {2, 3, 4, 5}}));
 }
 
+TEST(IteratorTest, ABatchMayBeLargerThanTheDataSet) {
+  COHORT_ASSERT_OK_AND_ASSIGN(const auto iterator, MakeIterator(Batch(INT64_MAX, Examples(4))));
+  Element element;
+  COHORT_ASSERT_OK(iterator->Next(element));
+  EXPECT_EQ(element[0].shape().dim(0), 4);
+}
+
 TEST(IteratorTest, PrefetchChangesNothing) {
   const DatasetDef plain = WorkerBatch("GlobalBatch", 5, 2, 1, Node("Shuffle", {}, Examples(33)));
   const DatasetDef ahead = Node("Prefetch", {{"buffer_size", int64_t{3}}}, plain);

@@ -82,6 +82,13 @@ TEST(PrefetchTest, ReadsAheadAsFarAsItsBufferAndNoFurther) {
   EXPECT_EQ(input.read(), 4);
 }
 
+TEST(PrefetchTest, ABufferOfAnySizeCanBeAskedFor) {
+  auto iterator = MakePrefetch(std::make_unique<Counter>(1), std::numeric_limits<int64_t>::max());
+  Element element;
+  EXPECT_THAT(iterator->Next(element), IsOkAndHolds(true));
+  EXPECT_THAT(iterator->Next(element), IsOkAndHolds(false));
+}
+
 TEST(PrefetchTest, ResetDropsWhatWasMadeAhead) {
   auto iterator = MakePrefetch(std::make_unique<Counter>(10), 4);
   Element element;

@@ -178,6 +178,13 @@ TEST(StreamTest, PaddedBatchesFillUpToTheLongest) {
   EXPECT_EQ(Epoch(Node("PaddedBatch", {{"batch_size", int64_t{2}}}, {mixed})), "1,0,2,3 4,5,6");
   EXPECT_EQ(Epoch(Node("PaddedBatch", {{"batch_size", int64_t{3}}, {"padding_value", -1.0}}, {mixed})),
             "1,-1,-1,2,3,-1,4,5,6");
+  const DatasetDef pairs = Node("PaddedBatch", {{"batch_size", int64_t{2}}}, {mixed});
+  EXPECT_THAT(Epoch(Node("Rebatch", {{"batch_sizes", std::vector<int64_t>{3}}}, {pairs})),
+              AllOf(HasSubstr("rows of int64 [2] and of int64 [3]"), HasSubstr("one batch")));
+  EXPECT_EQ(Epoch(Node("Rebatch", {{"batch_sizes", std::vector<int64_t>{2}}}, {pairs})), "1,0,2,3 4,5,6");
+  const double large = 16777217;  // no float32
+  EXPECT_EQ(Epoch(Node("PaddedBatch", {{"batch_size", int64_t{2}}, {"padding_value", large}}, {mixed})),
+            "1,16777217,2,3 4,5,6");
   EXPECT_THAT(Epoch(Batch(2, mixed)), AllOf(HasSubstr("shape [2]"), HasSubstr("[1]"), HasSubstr("PaddedBatch")));
 }
 
