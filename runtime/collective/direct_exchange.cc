@@ -116,7 +116,9 @@ absl::StatusOr<CollectiveCall> DirectExchange::Begin(CollectiveKind kind, HostSp
 
 absl::Status DirectExchange::End(const CollectiveCall& call, absl::Status status) {
   if (status.ok()) status = transport_->Flush(call.deadline);
-  return status.ok() ? status : Fail(call, std::move(status));
+  if (!status.ok()) return Fail(call, std::move(status));
+  MutexLock lock(&mu_);
+  return failure_;  // not ok: aborted while it waited for its memory
 }
 
 absl::Status DirectExchange::Fail(const CollectiveCall& call, absl::Status status) {

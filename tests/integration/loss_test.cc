@@ -90,7 +90,7 @@ TEST(LossTest, AtAnyMomentTheOthersDropTheJobAndServeTheNext) {
     absl::SleepFor(absl::Microseconds(random() % 200000));  // waits for nothing: any moment will do
     cluster.Kill(victim);
     ExpectBlamed(*client, victim, absl::Seconds(5));
-    cluster.Start(victim);
+    cluster.StartAll();  // a job that begins before the leader has seen the new one ends with the old one
     ExpectTrains(cluster);
   }
 }

@@ -1,5 +1,6 @@
 #include "runtime/collective/grpc/grpc_transport.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,7 @@ constexpr absl::Duration kGoodbye = absl::Seconds(5);
 // A peer that has learned why the group failed ends our stream. Until all have, this process must not go: connections
 // that break while the reason is on its way would make it look like the culprit.
 constexpr absl::Duration kPeersKnow = absl::Seconds(1);
+constexpr absl::Duration kLook = absl::Milliseconds(20);  // whether the group has failed while memory is lent
 constexpr absl::Duration kCancelled = absl::Seconds(60);  // takes microseconds: gRPC asks nobody
 
 }  // namespace
@@ -53,10 +55,15 @@ absl::Status GrpcTransport::Send(int to, const FrameHeader& header, absl::string
 }
 
 absl::Status GrpcTransport::Flush(absl::Time deadline) {
+  const auto late = [] { return absl::DeadlineExceededError("what was sent is not read by the peers"); };
+  while (!group_->failed()) {
+    const absl::Time now = absl::Now();
+    if (ledger_->AwaitNone(std::min(deadline, now + kLook))) return absl::OkStatus();
+    if (now >= deadline) return late();
+  }
   // gRPC keeps what waits for the peer's window until the call itself is freed.
-  if (group_->failed()) EndOutgoing();
-  if (ledger_->AwaitNone(deadline)) return absl::OkStatus();
-  return absl::DeadlineExceededError("what was sent is not read by the peers");
+  EndOutgoing();
+  return ledger_->AwaitNone(deadline) ? absl::OkStatus() : late();
 }
 
 void GrpcTransport::EndOutgoing() {
