@@ -1,5 +1,6 @@
 #include "runtime/dataset/array_source.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -106,6 +107,10 @@ absl::StatusOr<Tensor> TensorOf(const NpyArray& array, const std::string& name) 
                                                    "', bytes without a meaning"));
   }
   COHORT_ASSIGN_OR_RETURN(const Shape shape, ShapeOf(array.dims, name));
+  if (dtype == DType::kBool &&
+      std::any_of(array.data.begin(), array.data.end(), [](unsigned char c) { return c > 1; })) {
+    return absl::InvalidArgumentError(absl::StrCat("'", name, "' holds a bool that is neither 0 nor 1"));
+  }
   if (dtype != DType::kString) {
     Tensor tensor(dtype, shape);
     if (!array.data.empty()) std::memcpy(tensor.mutable_data(), array.data.data(), array.data.size());

@@ -267,6 +267,14 @@ TEST(RecordSourcesTest, ArraysOfNumPy) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("without a meaning")));
   EXPECT_THAT(ReadAll({"Npz", {{"path", kData + "npy/numpy1.24/stored.npz"}}, {}}).end,
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("array 0 is a scalar")));
+  const TempDir dir;
+  const std::string header = "{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }\n";
+  const std::string start = std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(header.size()) + '\0' + header;
+  Write(dir.File("good.npy"), start + std::string("\1\0", 2));
+  Write(dir.File("bad.npy"), start + "\1\2");
+  EXPECT_EQ(ReadAll({"Npy", {{"paths", Texts{dir.File("good.npy")}}}, {}}).elements.size(), 2u);
+  EXPECT_THAT(ReadAll({"Npy", {{"paths", Texts{dir.File("bad.npy")}}}, {}}).end,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("neither 0 nor 1")));
   const Read idx = ReadAll({"Idx", {{"paths", Texts{kData + "idx/int32-idx2"}}}, {}});
   ASSERT_EQ(idx.elements.size(), 2u);
   EXPECT_TRUE(idx.elements[0][0].BitwiseEquals(Tensor::Of<int32_t>({3}, {-1, 2, 3})));
