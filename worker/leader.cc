@@ -22,6 +22,7 @@ namespace {
 constexpr absl::Duration kTick = absl::Milliseconds(200);
 constexpr absl::Duration kStartupReport = absl::Seconds(10);
 constexpr absl::Duration kBeat = absl::Seconds(1);
+constexpr int kRosterReads = 10;  // beyond the first, for one job
 
 }  // namespace
 
@@ -213,12 +214,25 @@ absl::StatusOr<Roster> Leader::WaitForTasks(const JobRun& run, const std::vector
 
 absl::StatusOr<JobResult> Leader::RunTraining(JobRun& run, const JobRecord& record) {
   COHORT_ASSIGN_OR_RETURN(const Program program, environment_.parse_program(record.program_bytes));
+  const size_t events = run.event_count();
+  absl::StatusOr<JobResult> result = RunTrainingOnce(run, record.id, program);
+  // Aborted: a task joined or came back between the roster and the first step. The roster is read again, as long as
+  // nobody has seen anything of the training.
+  for (int i = 0; i < kRosterReads && absl::IsAborted(result.status()) && run.event_count() == events; ++i) {
+    COHORT_RETURN_IF_ERROR(run.interrupted());
+    LogJob(record.id, absl::StrCat("reads the roster again: ", result.status().message()));
+    result = RunTrainingOnce(run, record.id, program);
+  }
+  return result;
+}
+
+absl::StatusOr<JobResult> Leader::RunTrainingOnce(JobRun& run, int64_t job, const Program& program) {
   COHORT_ASSIGN_OR_RETURN(const std::vector<TaskId> used,
                           TasksUsed(program.strategy, coordination_.membership().GetRoster()));
   COHORT_ASSIGN_OR_RETURN(const Roster roster, WaitForTasks(run, used));
   std::unique_ptr<Training> training;  // before the links: they may still answer while they go
   TrainingTasks tasks;
-  tasks.session = coordination_.sessions().OpenForJob(record.id);
+  tasks.session = coordination_.sessions().OpenForJob(job);
   tasks.epoch = roster.epoch;
   std::vector<std::shared_ptr<WorkerLink>> workers;
   std::vector<std::shared_ptr<PsLink>> servers;
@@ -230,7 +244,7 @@ absl::StatusOr<JobResult> Leader::RunTraining(JobRun& run, const JobRecord& reco
   }
   {
     MutexLock lock(&mu_);
-    for (const TaskId& task : used) task_jobs_[task] = record.id;
+    for (const TaskId& task : used) task_jobs_[task] = job;
   }
   training = std::make_unique<Training>(tasks, options_.training,
                                         [this, &run](const JobEvent& event) { OnTrainingEvent(run, event); });

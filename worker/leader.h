@@ -79,6 +79,7 @@ class Leader final : public JobControl {
   void OnRosterChange(const RosterChange& change);
   void RunJob(const JobRecord& record);
   absl::StatusOr<JobResult> RunTraining(JobRun& run, const JobRecord& record);
+  absl::StatusOr<JobResult> RunTrainingOnce(JobRun& run, int64_t job, const Program& program);
   absl::StatusOr<Roster> WaitForTasks(const JobRun& run, const std::vector<TaskId>& tasks);
   void OnTrainingEvent(JobRun& run, const JobEvent& event);
   std::shared_ptr<JobRun> FindOrMakeRun(int64_t job, bool detached);

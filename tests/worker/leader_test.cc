@@ -39,6 +39,7 @@ class FakeWorker final : public WorkerLink {
     sessions_.push_back(spec.session);
     OpenedSession info;
     info.batches_per_epoch = kBatches;
+    if (stale_opens-- > 0) return done(absl::AbortedError("a session of epoch 2, but the cluster is at epoch 3"));
     done(info);
   }
   void InitializeVariables(uint64_t, absl::Time, Done<bool> done) override { done(true); }
@@ -118,6 +119,7 @@ class FakeWorker final : public WorkerLink {
   }
 
   std::atomic<bool> deaf = false;  // to RequestStop
+  int stale_opens = 0;             // so many sessions are refused as of an earlier epoch
 
  private:
   const TaskAddress task_;
@@ -252,6 +254,14 @@ TEST_F(LeaderTest, FollowFromTheStartSeesEverythingAndTheJobsStatus) {
   EXPECT_EQ(again.back().result.steps, kBatches);
   EXPECT_TRUE(leader->WaitIdle(Soon()));
   EXPECT_FALSE(leader->busy());
+}
+
+TEST_F(LeaderTest, AJobWhoseRosterGrewStaleReadsItAgain) {
+  JoinSecond();
+  workers[0]->stale_opens = 2;
+  COHORT_EXPECT_OK(Follow(Submit({.detach = true})));
+  workers[0]->stale_opens = 100;
+  EXPECT_THAT(Follow(Submit({.detach = true})), StatusIs(absl::StatusCode::kAborted));
 }
 
 TEST_F(LeaderTest, FollowersFromNowSeeWhatComesAndUnknownJobsAreNotFound) {
