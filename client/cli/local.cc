@@ -33,6 +33,11 @@ class LogFolder {
     if (mkdtemp(path_.data()) == nullptr) path_.clear();
   }
   const std::string& path() const { return path_; }
+  bool empty() const {
+    const absl::StatusOr<std::unique_ptr<FileSystem>> files = MakePosixFileSystem("");
+    const auto names = files.ok() ? (*files)->List(path_) : files.status();
+    return !names.ok() || names->empty();
+  }
 
   void Remove() {
     const absl::StatusOr<std::unique_ptr<FileSystem>> files = MakePosixFileSystem("");
@@ -100,7 +105,7 @@ int RunLocal(const LocalCommand& command) {
   } else {
     code = Fail(cluster.status());
   }
-  if (code != 0 && !logs.path().empty() && !command.command.empty()) {
+  if (code != 0 && !logs.empty()) {
     absl::FPrintF(stderr, "cohort: the daemons' logs are in %s\n", logs.path());
   } else {
     logs.Remove();

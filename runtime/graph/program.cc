@@ -1,6 +1,7 @@
 #include "runtime/graph/program.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -99,6 +100,9 @@ absl::Status CheckStepFunction(const Program& program, absl::string_view what, c
 absl::Status CheckLoop(const Program& program) {
   const Loop& loop = program.loop;
   if (!(loop.learning_rate >= 0)) return Wrong(absl::StrCat("the learning rate is ", loop.learning_rate));
+  if (!std::isfinite(loop.final_learning_rate)) {
+    return Wrong(absl::StrCat("the final learning rate is ", loop.final_learning_rate));
+  }
   if (loop.empty()) return absl::OkStatus();
   COHORT_RETURN_IF_ERROR(CheckStepFunction(program, "training", loop.train_function, /*needed=*/true));
   COHORT_RETURN_IF_ERROR(CheckStepFunction(program, "evaluation", loop.evaluate_function, /*needed=*/false));

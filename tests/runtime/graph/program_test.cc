@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "runtime/graph/ops.h"
@@ -66,6 +67,7 @@ TEST(ProgramTest, ErrorsNameWhatIsWrong) {
       {[](Program& p) { p.loop.epochs = 2; }, "2 epochs and 10 steps"},
       {[](Program& p) { p.loop.steps = 0; }, "0 epochs and 0 steps"},
       {[](Program& p) { p.loop.learning_rate = -1; }, "the learning rate is -1"},
+      {[](Program& p) { p.loop.final_learning_rate = std::nan(""); }, "the final learning rate is nan"},
       {[](Program& p) { p.loop.evaluate_function = "eval"; }, "the evaluation function 'eval' does not exist"},
       {[](Program& p) { p.loop.evaluate_function = "train"; }, "no data set for it"},
   };
